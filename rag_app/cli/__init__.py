@@ -1,0 +1,80 @@
+"""The command line. Each command group is a file that registers itself; the heavy imports stay inside the commands."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+
+import click
+import typer
+
+app = typer.Typer(
+    name="rag-app",
+    help="Questions answered from documents, with citations that can be checked.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+eval_app = typer.Typer(help="Measure retrieval, verification, chunks and answers.", no_args_is_help=True)
+train_app = typer.Typer(help="Fit models on your own judgments.", no_args_is_help=True)
+
+_GROUPS = ("ask", "load", "split", "index", "search", "cite", "verify", "models", "info")
+_EVAL_GROUPS = ("eval_retrieval", "eval_chunks", "eval_verify", "eval_answers")
+
+for _name in _GROUPS:
+    importlib.import_module(f"rag_app.cli.{_name}").register(app)
+for _name in _EVAL_GROUPS:
+    importlib.import_module(f"rag_app.cli.{_name}").register(eval_app)
+importlib.import_module("rag_app.cli.train").register(train_app)
+app.add_typer(eval_app, name="eval")
+app.add_typer(train_app, name="train")
+
+
+@app.callback()
+def _root(debug: bool = typer.Option(False, "--debug", help="Show the traceback of an error.")) -> None:
+    """Questions answered from documents, with citations that can be checked."""
+
+
+def exit_code(error: Exception) -> int:
+    """0 done, 1 something in the input failed, 2 usage or configuration, 3 index missing, damaged or mismatched."""
+    from rag_app.types import (
+        ConfigError,
+        IndexDamagedError,
+        IndexLockedError,
+        IndexMismatchError,
+        IndexMissingError,
+        MissingExtraError,
+    )
+
+    if isinstance(error, IndexMissingError | IndexDamagedError | IndexMismatchError | IndexLockedError):
+        return 3
+    if isinstance(error, ConfigError | MissingExtraError):
+        return 2
+    return 1
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line; errors of the package become one sentence and an exit code."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    debug = "--debug" in arguments
+    # `--debug` may stand anywhere: a person adds it at the end of the line that failed.
+    arguments = [argument for argument in arguments if argument != "--debug"]
+    try:
+        code = app(arguments, standalone_mode=False)
+    except click.exceptions.Abort:
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except BrokenPipeError:
+        sys.exit(1)
+    except Exception as error:
+        from rag_app.types import RagAppError
+
+        if debug or not isinstance(error, RagAppError):
+            raise
+        sys.stderr.write(f"error: {error}\n")
+        sys.exit(exit_code(error))
+    sys.exit(code if isinstance(code, int) else 0)

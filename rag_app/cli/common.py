@@ -1,0 +1,83 @@
+"""What all commands share: options, resolved settings, JSON on standard output, progress on standard error."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from rag_app.settings import Settings
+
+Progress = Callable[[int, int, str], None]
+
+ConfigOption = Annotated[
+    str | None,
+    typer.Option("--config", metavar="FILE|PRESET", help="A YAML file, or a preset: default, quality, openai."),
+]
+SetOption = Annotated[
+    list[str] | None, typer.Option("--set", metavar="STAGE.KEY=VALUE", help="Any setting; may be given several times.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="JSON on standard output, nothing else.")]
+IndexOption = Annotated[str, typer.Option("--index", metavar="DIR", help="The folder of the index.")]
+
+
+def load_settings(config: str | None, sets: list[str] | None) -> Settings:
+    """The resolved settings: defaults, then the preset or file, then the environment, then `--set`."""
+    from rag_app.settings import Settings
+
+    return Settings.resolve(config, sets or [])
+
+
+def emit(value: Any) -> None:
+    """One line of JSON on standard output."""
+    from rag_app.types import to_json
+
+    sys.stdout.write(json.dumps(to_json(value), ensure_ascii=False, allow_nan=False) + "\n")
+    sys.stdout.flush()
+
+
+def console() -> Console:
+    """The console for people: standard output."""
+    from rich.console import Console
+
+    return Console()
+
+
+def stderr_console() -> Console:
+    """The console for logs and progress: standard error."""
+    from rich.console import Console
+
+    return Console(stderr=True)
+
+
+def warn(message: str) -> None:
+    """One line on standard error."""
+    sys.stderr.write(f"warning: {message}\n")
+
+
+@contextlib.contextmanager
+def progress_bar() -> Iterator[Progress]:
+    """A `progress(done, total, what)` callback drawn on standard error; silent when that is no terminal."""
+    if not sys.stderr.isatty():
+        yield lambda done, total, what: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bars
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Bars(*columns, console=stderr_console(), transient=True) as bars:
+        tasks: dict[str, Any] = {}
+
+        def update(done: int, total: int, what: str) -> None:
+            if what not in tasks:
+                tasks[what] = bars.add_task(what, total=total or None)
+            bars.update(tasks[what], completed=done, total=total or None)
+
+        yield update

@@ -1,0 +1,358 @@
+"""The records that flow between stages, and the errors. This is the ground floor: it imports nothing of the package.
+
+Records are frozen dataclasses with slots; pydantic guards the doors (settings, JSON that comes in). What flows between
+the stages is LangChain's `Document`; the records here say what was found out about it.
+"""
+
+from __future__ import annotations
+
+import bisect
+import dataclasses
+import hashlib
+import json
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
+
+from langchain_core.documents import Document
+from pydantic import BaseModel, ConfigDict, Field
+
+# --------------------------------------------------------------------------------------------------------------- errors
+
+
+class RagAppError(Exception):
+    """Every error that the package raises on purpose. One sentence: the thing, the finding, the way out."""
+
+
+class ConfigError(RagAppError, ValueError):
+    """A setting, a filter or an argument that cannot be meant so; names its path."""
+
+
+class LoadError(RagAppError):
+    """A file that could not become a document; `LoadFailure` is its record when other files go on."""
+
+
+class EmbeddingError(RagAppError):
+    """Vectors that cannot be used: null, not finite, of the wrong dimension, or a model that failed."""
+
+
+class IndexMissingError(RagAppError, FileNotFoundError):
+    """There is no index at this place."""
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else "no index"
+
+
+class IndexDamagedError(RagAppError):
+    """A file of the index is missing, cut or changed; names the file."""
+
+
+class IndexMismatchError(RagAppError):
+    """The index was built with something else than the settings ask for; gives both values and the way out."""
+
+
+class IndexLockedError(RagAppError):
+    """Another writer holds the index."""
+
+
+class ModelError(RagAppError):
+    """A model that could not be loaded, or answered with something unusable."""
+
+
+class MissingExtraError(RagAppError, ImportError):
+    """A package of an optional extra is not installed; names the extra."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(f"{purpose} needs the package {package!r}; install it with `pip install 'rag-app[{extra}]'`")
+
+
+class UnsupportedClaimsError(RagAppError):
+    """A guard (`on_unsupported="raise"`) met claims that their evidence does not support."""
+
+
+# ---------------------------------------------------------------------------------------------------------------- spans
+
+
+class Span(NamedTuple):
+    """Characters `start` to `end` (half-open) of a text; `text[span.start:span.end]` is what it holds."""
+
+    start: int
+    end: int
+
+    def slice(self, text: str) -> str:
+        return text[self.start : self.end]
+
+    def shift(self, by: int) -> Span:
+        return Span(self.start + by, self.end + by)
+
+    def overlaps(self, other: Span) -> bool:
+        return self.start < other.end and other.start < self.end
+
+
+class _Layout(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Page(_Layout):
+    """One page: characters `start` to `end` of the document's text; `label` when it differs from the number."""
+
+    start: int
+    end: int
+    label: str | None = None
+
+
+class Heading(_Layout):
+    """A heading that opens a section at character `start`; `level` counts from 1, outermost first."""
+
+    start: int
+    level: int
+    title: str
+
+
+class Box(_Layout):
+    """Where characters `start` to `end` stand on page `page` (from 1): points from the page's top left corner."""
+
+    start: int
+    end: int
+    page: int
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+
+class Layout(_Layout):
+    """What the format knew about places in the text: pages, headings, rectangles. Each list is ordered by `start`."""
+
+    pages: tuple[Page, ...] = ()
+    headings: tuple[Heading, ...] = ()
+    boxes: tuple[Box, ...] = ()
+
+    def page_at(self, offset: int) -> int | None:
+        """The page (from 1) that holds the character at `offset`; None when the format has no pages."""
+        if not self.pages:
+            return None
+        return max(1, bisect.bisect_right(self.pages, offset, key=lambda page: page.start))
+
+    def section_path_at(self, offset: int) -> list[str]:
+        """The headings above `offset`, outermost first. A heading belongs to its own section."""
+        path: list[Heading] = []
+        for heading in self.headings[: bisect.bisect_right(self.headings, offset, key=lambda h: h.start)]:
+            while path and path[-1].level >= heading.level:
+                path.pop()
+            path.append(heading)
+        return [heading.title for heading in path]
+
+    def boxes_at(self, span: Span) -> list[Box]:
+        """The rectangles that `span` touches, in reading order; empty when the format has none."""
+        return [box for box in self.boxes if box.start < span.end and span.start < box.end]
+
+
+class LoadedDocument(Document):
+    """A document as a loader returns it: normalized text, `id` (equal to `metadata["doc_id"]`) and the layout.
+
+    Every offset in the package refers to `page_content` of this document.
+    """
+
+    layout: Layout = Field(default_factory=Layout, repr=False)
+
+    def boxes(self, span: Span) -> list[Box]:
+        """The rectangles of `span` on its pages (points from the top left corner); empty when the format has none."""
+        return self.layout.boxes_at(Span(*span))
+
+
+def make_doc_id(source: str, text: str) -> str:
+    """Twelve hex digits from source and content: stable, and two files with equal text are two documents."""
+    return hashlib.sha256(f"{source}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def make_chunk_id(doc_id: str, span: Span) -> str:
+    """`{doc_id}:{start}-{end}`: the same input gives the same id, and a person can read where it is."""
+    return f"{doc_id}:{span.start}-{span.end}"
+
+
+@dataclass(frozen=True, slots=True)
+class LoadFailure:
+    """A file that did not become a document. `error` is the kind of fault, `reason` one sentence for a person."""
+
+    source: str
+    error: str
+    reason: str
+
+
+# -------------------------------------------------------------------------------------------------------------- ranking
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One place in a ranking: ranks count from 1, higher scores are better, ties break by chunk id."""
+
+    chunk_id: str
+    score: float
+    rank: int
+
+
+# -------------------------------------------------------------------------------------------------------------- answers
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A marker of the answer, resolved: `quote` is the source document's text at `span`, to the character.
+
+    `scope` is "cited" when the model set the marker and "attributed" when the package found the evidence itself.
+    """
+
+    marker: int
+    chunk_id: str
+    source: str
+    page: int | None
+    section_path: tuple[str, ...]
+    span: Span
+    quote: str
+    scope: str = "cited"
+    boxes: tuple[tuple[int, float, float, float, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A statement of the answer: `span` in the answer's text, `citations` the markers bound to it.
+
+    `kind`: factual | abstention | meta | opinion | question | instruction. Only factual claims are checked.
+    """
+
+    text: str
+    span: Span
+    citations: tuple[int, ...] = ()
+    kind: str = "factual"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A passage that a verdict rests on: `text` is the source's text from `start` to `end`."""
+
+    source: str
+    start: int
+    end: int
+    text: str
+    chunk_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One conflict check: `outcome` is pass, fail or unknown; spans are in the claim and in the source."""
+
+    name: str
+    outcome: str
+    claim_value: str | None = None
+    source_value: str | None = None
+    claim_span: Span | None = None
+    evidence_span: Span | None = None
+
+
+LABELS = ("supported", "partially_supported", "contradicted", "not_found", "not_checkable")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the evidence says of a claim: `label` is one of LABELS, `score` support in [0, 1], `level` who decided."""
+
+    claim: Claim
+    label: str
+    score: float
+    level: str
+    evidence: tuple[Evidence, ...] = ()
+    checks: tuple[Check, ...] = ()
+    suggested_citations: tuple[int, ...] = ()
+    reason: str | None = None
+    seconds: float = 0.0
+
+
+# ---------------------------------------------------------------------------------------------------- JSON, both ways
+
+
+def to_json(value: Any) -> Any:
+    """A record as plain JSON values: dataclasses become objects, tuples and spans become lists."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: to_json(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    if isinstance(value, Mapping):
+        return {str(key): to_json(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [to_json(item) for item in value]
+    return value
+
+
+T = TypeVar("T")
+
+
+def from_json(kind: type[T], value: Any) -> T:
+    """The record of type `kind` that `to_json` wrote; the inverse of it. Unknown fields are left aside."""
+    return typing.cast(T, _revive(kind, value))
+
+
+def _revive(kind: Any, value: Any) -> Any:
+    origin, args = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (typing.Union, types.UnionType):
+        if value is None:
+            return None
+        return _revive(next(arg for arg in args if arg is not type(None)), value)
+    if dataclasses.is_dataclass(kind):
+        hints = typing.get_type_hints(kind)
+        known = {f.name for f in dataclasses.fields(kind)}
+        return typing.cast(Any, kind)(**{k: _revive(hints[k], v) for k, v in value.items() if k in known})
+    if kind is Span:
+        return Span(*value)
+    if origin is tuple:
+        items = [args[0]] * len(value) if args[-1] is Ellipsis else args
+        return tuple(_revive(item, v) for item, v in zip(items, value, strict=True))
+    if origin is list:
+        return [_revive(args[0], item) for item in value]
+    if origin is dict:
+        return {key: _revive(args[1], item) for key, item in value.items()}
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return kind.model_validate(value)
+    return value
+
+
+def dumps(value: Any) -> str:
+    """One line of JSON for a record; the same record gives the same bytes."""
+    return json.dumps(to_json(value), ensure_ascii=False, allow_nan=False)
+
+
+__all__ = [
+    "LABELS",
+    "Box",
+    "Check",
+    "Citation",
+    "Claim",
+    "ConfigError",
+    "EmbeddingError",
+    "Evidence",
+    "Heading",
+    "Hit",
+    "IndexDamagedError",
+    "IndexLockedError",
+    "IndexMismatchError",
+    "IndexMissingError",
+    "Layout",
+    "LoadError",
+    "LoadFailure",
+    "LoadedDocument",
+    "MissingExtraError",
+    "ModelError",
+    "Page",
+    "RagAppError",
+    "Span",
+    "UnsupportedClaimsError",
+    "Verdict",
+    "dumps",
+    "from_json",
+    "make_chunk_id",
+    "make_doc_id",
+    "to_json",
+]
