@@ -310,7 +310,7 @@ def _revive(kind: Any, value: Any) -> Any:
         return tuple(_revive(item, v) for item, v in zip(items, value, strict=True))
     if origin is list:
         return [_revive(args[0], item) for item in value]
-    if origin is dict:
+    if origin in (dict, Mapping):
         return {key: _revive(args[1], item) for key, item in value.items()}
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)

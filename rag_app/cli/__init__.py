@@ -23,11 +23,10 @@ train_app = typer.Typer(help="Fit models on your own judgments.", no_args_is_hel
 _GROUPS = ("ask", "load", "split", "index", "search", "cite", "verify", "models", "info")
 _EVAL_GROUPS = ("eval_retrieval", "eval_chunks", "eval_verify", "eval_answers")
 
-for _name in _GROUPS:
-    importlib.import_module(f"rag_app.cli.{_name}").register(app)
-for _name in _EVAL_GROUPS:
-    importlib.import_module(f"rag_app.cli.{_name}").register(eval_app)
-importlib.import_module("rag_app.cli.train").register(train_app)
+for _group, _names in ((app, _GROUPS), (eval_app, _EVAL_GROUPS), (train_app, ("train",))):
+    for _name in _names:
+        if importlib.util.find_spec(f"rag_app.cli.{_name}"):
+            importlib.import_module(f"rag_app.cli.{_name}").register(_group)
 app.add_typer(eval_app, name="eval")
 app.add_typer(train_app, name="train")
 
