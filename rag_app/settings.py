@@ -1,0 +1,192 @@
+"""One tree of settings: each stage's field is the stage's own component, so the settings are the components' fields.
+
+Values come from the defaults, then a preset or a YAML file, then the environment (`RAG_APP_RETRIEVE__TOP_K=5`), then
+`stage.key=value` arguments; the later wins. Unknown keys are refused with their path.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import Field, ValidationError
+from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict
+
+from rag_app.embed import Embedding, default_embedding
+from rag_app.expand import Expansion, NoExpander
+from rag_app.index import IndexSettings
+from rag_app.load import Loader
+from rag_app.rerank import LateInteractionReranker, Reranking
+from rag_app.retrieve import HybridRetriever, Retriever
+from rag_app.split import ProfileSplitter, Splitter
+from rag_app.synthesize import ExtractiveSynthesizer, Synthesis
+from rag_app.types import ConfigError
+from rag_app.verify import Verifier
+
+
+class Settings(BaseSettings):
+    """What each stage is and how it is set; `Settings()` is `configs/default.yaml`."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="RAG_APP_", env_nested_delimiter="__", extra="forbid", arbitrary_types_allowed=True
+    )
+
+    load: Loader = Field(default_factory=Loader)
+    split: Splitter = Field(default_factory=ProfileSplitter)
+    embed: Embedding = Field(default_factory=default_embedding)
+    index: IndexSettings = Field(default_factory=IndexSettings)
+    retrieve: Retriever = Field(default_factory=HybridRetriever)
+    rerank: Reranking = Field(default_factory=LateInteractionReranker)
+    expand: Expansion = Field(default_factory=NoExpander)
+    synthesize: Synthesis = Field(default_factory=ExtractiveSynthesizer)
+    verify: Verifier = Field(default_factory=Verifier)
+
+    @classmethod
+    def resolve(cls, config: str | None = None, sets: Sequence[str] = ()) -> Settings:
+        """The settings of a preset or file, with the environment and `stage.key=value` arguments laid over.
+
+        Raises ConfigError, naming the path of the fault, the finding and the way out.
+        """
+        values = read_config(config) if config else {}
+        values = overlay(values, EnvSettingsSource(cls)())
+        for assignment in sets:
+            values = overlay(values, parse_assignment(assignment))
+        return cls.build(values)
+
+    @classmethod
+    def build(cls, values: Mapping[str, Any]) -> Settings:
+        """The settings of a plain tree; a stage without `kind` is the default's kind."""
+        tree = {stage: _with_kind(cls, stage, value) for stage, value in values.items()}
+        try:
+            return cls(**tree)
+        except ValidationError as error:
+            raise ConfigError(_explain(cls, error)) from None
+
+    def to_yaml(self) -> str:
+        """The resolved settings as YAML, every field written out."""
+        return str(yaml.safe_dump(self.to_dict(), sort_keys=False, allow_unicode=True, width=120))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The resolved settings as plain values; secrets are masked."""
+        return self.model_dump(mode="json")
+
+
+def presets_path() -> Path:
+    """The folder of presets: inside an installed package, or beside it in a checkout."""
+    inside = Path(__file__).parent / "configs"
+    return inside if inside.is_dir() else Path(__file__).parent.parent / "configs"
+
+
+def presets() -> list[str]:
+    """The names of the presets, in order."""
+    return sorted(path.stem for path in presets_path().glob("*.yaml"))
+
+
+def read_config(config: str) -> dict[str, Any]:
+    """The tree of a preset's or file's YAML; ConfigError when there is none or it is no mapping."""
+    path = Path(config)
+    if not path.suffix and not path.is_file():
+        if config not in presets():
+            raise ConfigError(f"there is no preset {config!r}; take one of {', '.join(presets())}, or name a YAML file")
+        path = presets_path() / f"{config}.yaml"
+    try:
+        tree = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"the settings file {config!r} cannot be read: {error.strerror}; name another file") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        where = " ".join(str(error).split())
+        raise ConfigError(f"the settings file {config!r} is not YAML: {where}; mend that place") from None
+    if tree is None:
+        return {}
+    if not isinstance(tree, dict):
+        raise ConfigError(f"the settings file {config!r} holds a {type(tree).__name__}; write `stage: {{key: value}}`")
+    return tree
+
+
+def parse_assignment(assignment: str) -> dict[str, Any]:
+    """`"retrieve.top_k=5"` as `{"retrieve": {"top_k": 5}}`; the value is read as YAML."""
+    path, equals, value = assignment.partition("=")
+    keys = path.strip().split(".")
+    if not equals or not all(keys):
+        raise ConfigError(f"--set {assignment!r} is not understood; write stage.key=value, such as retrieve.top_k=5")
+    try:
+        tree: Any = yaml.safe_load(value)
+    except yaml.YAMLError:
+        tree = value
+    for key in reversed(keys):
+        tree = {key: tree}
+    return dict(tree)
+
+
+def overlay(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """`over` laid over `base`, key by key; a stage whose `kind` changes starts afresh, since its other keys were another's."""
+    merged = dict(base)
+    for key, value in over.items():
+        old = merged.get(key)
+        if isinstance(old, Mapping) and isinstance(value, Mapping) and value.get("kind", old.get("kind")) == old.get("kind"):
+            merged[key] = overlay(old, value)
+        else:
+            merged[key] = value
+    return merged
+
+
+def _with_kind(settings: type[Settings], stage: str, value: Any) -> Any:
+    if not isinstance(value, Mapping) or "kind" in value or stage not in settings.model_fields:
+        return value
+    default = settings.model_fields[stage].get_default(call_default_factory=True)
+    kind = getattr(default, "kind", None)
+    return value if kind is None else {"kind": kind, **value}
+
+
+def _explain(settings: type[Settings], error: ValidationError) -> str:
+    """The first fault as one sentence: path, finding, way out."""
+    fault = error.errors()[0]
+    tree = settings.model_json_schema()
+    path: list[str] = []
+    for part in fault["loc"]:
+        # A discriminated union puts the member's kind into the path; a person does not write it there.
+        if path and isinstance(part, str) and len(path) == 1 and part == _kind_in(fault, path[0], part):
+            continue
+        path.append(str(part))
+    name = ".".join(path)
+    found = fault.get("input")
+    if fault["type"] == "extra_forbidden":
+        known = _known_keys(settings, fault["loc"], tree)
+        close = difflib.get_close_matches(path[-1], known, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"known here: {', '.join(known)}"
+        return f"the setting {name!r} is unknown; {hint}"
+    if fault["type"].startswith("union_tag"):
+        kinds = (fault.get("ctx") or {}).get("expected_tags", "")
+        return f"the setting '{name}.kind' does not know {(found or {}).get('kind')!r}; take one of {kinds}"
+    message = fault["msg"][0].lower() + fault["msg"][1:]
+    return f"the setting {name!r} cannot be {found!r}: {message}; see `rag-app settings --schema`"
+
+
+def _kind_in(fault: Any, stage: str, part: str) -> str | None:
+    member = _member(stage, part)
+    return part if member is not None else None
+
+
+def _member(stage: str, kind: str) -> Any:
+    """The component class of a stage's `kind`; None when the stage has no such member."""
+    annotation = Settings.model_fields[stage].annotation if stage in Settings.model_fields else None
+    for member in getattr(annotation, "__args__", ()) or (annotation,):
+        field = getattr(member, "model_fields", {}).get("kind")
+        if field is not None and field.default == kind:
+            return member
+    return None
+
+
+def _known_keys(settings: type[Settings], location: tuple[int | str, ...], schema: Mapping[str, Any]) -> list[str]:
+    if len(location) == 1:
+        return sorted(settings.model_fields)
+    stage = str(location[0])
+    component = _member(stage, str(location[1])) or settings.model_fields[stage].annotation
+    for part in location[1:-1]:
+        inner = getattr(component, "model_fields", {}).get(part)
+        component = inner.annotation if inner is not None else component
+    fields = getattr(component, "model_fields", {})
+    return sorted(name for name, field in fields.items() if not field.exclude)
