@@ -1,0 +1,36 @@
+"""Texts to vectors: unit rows, whatever the model. A new member is one file and one line here."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from rag_app.embed.base import Embedder, ForeignEmbedder, as_embedder
+from rag_app.embed.checks import check_vectors, overlong
+from rag_app.embed.hashing import HashingEmbedder
+from rag_app.embed.openai import OpenAIEmbedder
+from rag_app.embed.packaged import PackagedEmbedder, is_installed
+from rag_app.embed.sentence_transformer import SentenceTransformerEmbedder
+
+Embedding = Annotated[
+    PackagedEmbedder | SentenceTransformerEmbedder | OpenAIEmbedder | HashingEmbedder, Field(discriminator="kind")
+]
+
+
+def default_embedding() -> Embedder:
+    """The packaged MiniLM when extra `local` is there, else the same model from the hub."""
+    return PackagedEmbedder() if is_installed() else SentenceTransformerEmbedder()
+
+
+__all__ = [
+    "Embedder",
+    "Embedding",
+    "ForeignEmbedder",
+    "HashingEmbedder",
+    "OpenAIEmbedder",
+    "PackagedEmbedder",
+    "SentenceTransformerEmbedder",
+    "as_embedder",
+    "check_vectors",
+    "default_embedding",
+    "overlong",
+]

