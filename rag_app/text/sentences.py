@@ -1,27 +1,152 @@
-"""Sentence spans: nupunkt inside paragraphs and lines, our own rules where a text has no full stops."""
+"""Sentence spans: nupunkt's boundaries, corrected where it is blind, and the lines that are no running text.
+
+nupunkt knows English abbreviations, decimals and quotes. What it does not know stands here: the stops of other scripts,
+lists, headings, tables, lines that were broken on purpose, ordinals and abbreviations of other languages.
+"""
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Iterator
 
 from rag_app.types import Span
 
-_PARAGRAPH = re.compile(r"[^\n]*\S[^\n]*(?:\n(?![ \t]*\n)[^\n]*)*")
+_CLOSERS = r"[\"'’”»›)\]}」』）】》〉〕]*+"
+# The stops of CJK, Devanagari, Urdu, Arabic, Ethiopic, Armenian, Khmer, Burmese; Japanese quotes go on with "to".
+_FOREIGN_STOP = re.compile(r"[。！？｡।॥۔؟።։។။]+" + _CLOSERS + r"(?![とっ、，。！？])\s*")
+# Text that was printed as a Python or JSON string shows its line ends as two characters.
+_WRITTEN_NEWLINE = re.compile(r"(?:(?<=[.!?:…)\"'])(?:\\r)?\\n|\\n\\n)(?:\\[nr])*\s*")
+_LINE = re.compile(r"[^\n]*\n?")
+_ALONE = re.compile(r"[ \t]*(?:#{1,6}[ \t]|\||```|~~~|[-=*_]{3,}[ \t]*$)")
+_STRUCTURE = re.compile(
+    _ALONE.pattern + r"|[ \t]*(?:[-*+•‣▪·–—][ \t]|(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})[.)][ \t]|>)",
+)
+_MARKER = re.compile(
+    r"[ \t]*(?:>[ \t]*)*(?:[-*+•‣▪·–—][ \t]+)?(?:#{1,6}[ \t]+)?\(?(?:\d+(?:\.\d+)*|[A-Za-z]|[ivxIVX]{1,5})[.)]\s*"
+)
+_INNER_DOT = re.compile(r"(?:^|[\s(\[\"'])(?:\w{1,3}\.)+\w{1,3}\.$")
+_BEFORE_NUMBER = re.compile(
+    r"(?:^|[\s(\[])(?:[A-Z]?\w*(?:str|Str)|Nr|nr|No|no|Nos|Abs|Art|art|S|p|pp|Fig|Figs|fig|Sec|Sect|Eq|Eqs|Vol|vol|Ch|ch|cap|núm|n|Az|Rn|Ziff"
+    r"|Kap|Tab|Abb|Bd|ca|cf|vgl|Vgl|approx|min|max|Ref|Refs|Ex|Cl|para|paras|Para|Sch)\.$"
+)
+_ORDINAL = re.compile(r"(?:^|[\s(])(?:3[01]|[12]?\d)\.$")
+_MONTH = re.compile(
+    r"(?:Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez|tammi|helmi|leden|únor|stycz|lut|sije|januar|marts|maj|okto)\w*|Jahrhundert|Auflage|Quartal"
+)
+_SPEECH = re.compile(r"(?:[!?…][\"'’”»)\]]+|…|\.\.\.)$")
+_WINDOW = 10_000
+_WIDEST = 160  # a line longer than this was not wrapped by hand: its end is meant
 
 
 def sentence_spans(text: str) -> list[Span]:
     """Spans of the sentences of `text`, in order, disjoint, without space at their ends.
 
-    Together they hold every non-space character. A sentence never crosses a blank line. The empty text has none.
+    Together they hold every non-space character. A sentence never crosses a blank line; a list item, a heading, a table
+    row and a line that ends early are sentences of their own. The empty text has none. Time is linear in the length.
     """
+    if not text or text.isspace():
+        return []
+    hard, rows = _line_breaks(text)
+    soft = {place for place in _nupunkt_breaks(text) if _is_boundary(text, place)}
+    soft.update(match.end() for match in _FOREIGN_STOP.finditer(text))
+    soft.update(match.end() for match in _WRITTEN_NEWLINE.finditer(text))
+    soft -= {place for first, last in rows for place in _within(soft, first, last)} if rows else set()
+    return list(_spans(text, sorted(soft | hard | {len(text)}), hard))
+
+
+def _spans(text: str, breaks: list[int], hard: set[int]) -> Iterator[Span]:
+    """The trimmed pieces between the breaks; one without a letter or digit joins the piece before it on its line."""
+    start, last = 0, None
+    for stop in breaks:
+        piece = text[start:stop]
+        body = piece.strip()
+        if body:
+            lead = len(piece) - len(piece.lstrip())
+            span = Span(start + lead, start + lead + len(body))
+            if last is not None and start not in hard and len(body) < 8 and not any(map(str.isalnum, body)):
+                last = Span(last.start, span.end)
+            else:
+                if last is not None:
+                    yield last
+                last = span
+        start = stop
+    if last is not None:
+        yield last
+
+
+def _nupunkt_breaks(text: str) -> Iterator[int]:
+    """Where nupunkt begins sentences. It is quadratic in some texts (`'."."'`), so it gets them in windows."""
     import nupunkt
 
-    spans: list[Span] = []
-    for block in _PARAGRAPH.finditer(text):
-        for start, end in nupunkt.sent_spans(block.group()):
-            piece = block.group()[start:end]
-            lead = len(piece) - len(piece.lstrip())
-            body = piece.strip()
-            if body:
-                spans.append(Span(block.start() + start + lead, block.start() + start + lead + len(body)))
-    return spans
+    start = 0
+    while start < len(text):
+        stop = min(len(text), start + _WINDOW)
+        # A window's last boundaries may owe to its end; the next window begins at the last one that cannot.
+        sure = len(text) if stop == len(text) else stop - _WINDOW // 10
+        found = [start + first for first, _ in nupunkt.sent_spans(text[start:stop]) if 0 < first < sure - start]
+        yield from found
+        if stop == len(text):
+            return
+        start = found[-1] if found else sure
+
+
+def _is_boundary(text: str, place: int) -> bool:
+    """Whether nupunkt's boundary before `place` is one; it does not know lists, other languages, and cut quotes."""
+    if place <= 0 or place >= len(text):
+        return False
+    # Enough context for the longest pattern; a whole line would make long lines quadratic.
+    before = text[max(0, place - 40) : place].rstrip()
+    line = before[before.rfind("\n") + 1 :]
+    if len(line) < 24 and (place - len(line) <= 40 or "\n" in before) and _MARKER.fullmatch(line):
+        return False
+    first = text[place]
+    if first.islower():
+        return not (_SPEECH.search(before) or _INNER_DOT.search(before) or _ORDINAL.search(before))
+    if first.isdigit():
+        return not (_BEFORE_NUMBER.search(before) or _INNER_DOT.search(before))
+    return not (_ORDINAL.search(before) and _MONTH.match(text, place))
+
+
+def _within(places: set[int], first: int, last: int) -> list[int]:
+    return [place for place in range(first + 1, last) if place in places]
+
+
+def _line_breaks(text: str) -> tuple[set[int], list[tuple[int, int]]]:
+    """Where lines end sentences (starts of the next line), and the spans of table rows."""
+    hard: set[int] = set()
+    rows: list[tuple[int, int]] = []
+    block: list[tuple[int, str]] = []
+    for match in _LINE.finditer(text):
+        line = match.group()
+        if line.strip():
+            block.append((match.start(), line.rstrip()))
+            if line.lstrip().startswith("|"):
+                rows.append(match.span())
+            continue
+        hard.add(match.end())
+        _block_breaks(block, hard)
+        block = []
+    _block_breaks(block, hard)
+    return hard, rows
+
+
+def _block_breaks(block: list[tuple[int, str]], hard: set[int]) -> None:
+    """Add the line ends of one paragraph that end sentences.
+
+    In text wrapped by hand a line ends because the next word did not fit; a line that had room for it was ended on
+    purpose. Where most lines had room, the block is no running text and each line stands alone.
+    """
+    if block:
+        hard.add(block[0][0])
+    if len(block) < 2:
+        return
+    width = max(len(line) for _, line in block)
+    room = [
+        len(line) + 1 + len(following.split(maxsplit=1)[0]) <= width
+        for (_, line), (_, following) in itertools.pairwise(block)
+    ]
+    wrapped = 30 <= width <= _WIDEST and sum(room) * 2 <= len(room)
+    for ((_, line), (start, following)), had_room in zip(itertools.pairwise(block), room, strict=True):
+        if not wrapped or had_room or _STRUCTURE.match(following) or _ALONE.match(line):
+            hard.add(start)

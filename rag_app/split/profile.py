@@ -1,0 +1,71 @@
+"""One setting that maps kinds of documents to splitters and sizes: "one size for all" is not the default."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from typing import Annotated, Any, Literal, Self
+
+from langchain_core.documents import Document
+from pydantic import BaseModel, ConfigDict, Field
+
+from rag_app.split.base import ChunkSpan, SpanSplitter
+from rag_app.split.recursive import RecursiveSplitter
+from rag_app.types import Span
+
+Member = Annotated[RecursiveSplitter, Field()]
+
+
+class Profile(BaseModel):
+    """Documents that match every given condition are split by `splitter`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field(description="What this kind of document is called in reports.")
+    glob: list[str] = Field(default_factory=list, description="Patterns of `source`, such as `contracts/*.pdf`.")
+    document_type: list[str] = Field(default_factory=list, description="Values of the metadata field `document_type`.")
+    metadata: dict[str, Any] = Field(default_factory=dict, description="Metadata fields and the values they must have.")
+    splitter: Member
+
+    def matches(self, document: Document) -> bool:
+        """Whether the document meets every condition; a profile without conditions matches all."""
+        source, kind = str(document.metadata.get("source", "")), document.metadata.get("document_type")
+        return (
+            (not self.glob or any(fnmatchcase(source, pattern) for pattern in self.glob))
+            and (not self.document_type or kind in self.document_type)
+            and all(document.metadata.get(key) == value for key, value in self.metadata.items())
+        )
+
+
+class ProfileSplitter(SpanSplitter):
+    """Splits each document by the first profile that matches it, and by `default` when none does."""
+
+    kind: Literal["auto"] = "auto"
+    profiles: list[Profile] = Field(default_factory=list)
+    default: Member = Field(default_factory=RecursiveSplitter)
+
+    def choose(self, document: Document) -> SpanSplitter:
+        """The splitter for this document."""
+        return next((profile.splitter for profile in self.profiles if profile.matches(document)), self.default)
+
+    def spans(self, text: str) -> list[Span]:
+        return self.default.spans(text)
+
+    def document_spans(self, document: Document) -> list[ChunkSpan]:
+        return self.choose(document).document_spans(document)
+
+    def chunks(self, document: Document) -> list[Document]:
+        return self.choose(document).chunks(document)
+
+    @property
+    def members(self) -> Sequence[SpanSplitter]:
+        """Every splitter that may be chosen."""
+        return [*(profile.splitter for profile in self.profiles), self.default]
+
+    @property
+    def needs_embedder(self) -> bool:
+        return any(member.needs_embedder for member in self.members)
+
+    def bind(self, **values: Any) -> Self:
+        profiles = [p.model_copy(update={"splitter": p.splitter.bind(**values)}) for p in self.profiles]
+        return super().bind(**values).model_copy(update={"profiles": profiles, "default": self.default.bind(**values)})
