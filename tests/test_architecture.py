@@ -74,12 +74,16 @@ def test_imports_go_down_only(path: Path) -> None:
         return  # the package's front door names everything, lazily
     assert own in FLOOR, f"{relative} is in no room of the house; give it a floor in FLOORS"
     for line, module in imported(path):
-        assert not module.startswith("relative:"), f"{relative}:{line} imports {module[9:]}: write the module's full name"
+        assert not module.startswith("relative:"), (
+            f"{relative}:{line} imports {module[9:]}: write the module's full name"
+        )
         other = room(module)
         if other is None or other == own or other.startswith("__"):
             continue
         assert other in FLOOR, f"{relative}:{line} imports {module}, which is in no room of the house"
-        assert FLOOR[other] < FLOOR[own], f"{relative}:{line}: {own} (floor {FLOOR[own]}) imports {module} (floor {FLOOR[other]})"
+        assert FLOOR[other] < FLOOR[own], (
+            f"{relative}:{line}: {own} (floor {FLOOR[own]}) imports {module} (floor {FLOOR[other]})"
+        )
 
 
 def test_the_package_and_all_presets_load_nothing_heavy() -> None:
