@@ -1,0 +1,20 @@
+"""Small chunks are found, the passages they were cut from are read."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from langchain_core.documents import Document
+
+from rag_app.expand.base import Expander
+from rag_app.types import Span
+
+
+class ParentExpander(Expander):
+    """Each chunk becomes its `parent` span, as the parent splitter noted it; a chunk without one stays as it is."""
+
+    kind: Literal["parent"] = "parent"
+
+    def span(self, chunk: Document, text: str) -> Span:
+        start, end = chunk.metadata.get("parent") or (chunk.metadata["start_index"], chunk.metadata["end_index"])
+        return Span(start, end)
