@@ -1,0 +1,102 @@
+"""`rag-app eval verify`: verdicts against human labels, beside the trivial baselines."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rag_app.cli.common import ConfigOption, JsonOption, SetOption, emit, progress_bar
+
+
+def register(app: typer.Typer) -> None:
+    app.command("verify")(eval_verify)
+
+
+def eval_verify(
+    claims: Annotated[Path, typer.Argument(help="claims.jsonl with claim, source(s) and label (1 supported).")],
+    as_json: JsonOption = False,
+    level: Annotated[str | None, typer.Option("--level", help="lexical, entailment or llm.")] = None,
+    config: ConfigOption = None,
+    sets: SetOption = None,
+) -> None:
+    """Balanced accuracy, AUROC, precision and recall of "unsupported", with bootstrap intervals and baselines."""
+    from rag_app.cli.verify import build_verifier
+    from rag_app.evaluate.claims import baseline_report, claim_report
+    from rag_app.verify.baselines import idf_coverage, rouge_1
+
+    rows = read_labeled(claims)
+    verifier = build_verifier(config, sets, level)
+    verdicts, started = [], time.perf_counter()
+    with progress_bar() as progress:
+        for number, (claim, sources, _) in enumerate(rows, start=1):
+            verdicts.append(verifier.verify_claim(claim, sources))
+            progress(number, len(rows), "claims")
+    seconds = time.perf_counter() - started
+    labels = [label for _, _, label in rows]
+    texts = [(claim, "\n\n".join(sources)) for claim, sources, _ in rows]
+    result = {
+        "claims": len(rows),
+        "supported": sum(labels),
+        "level": verifier.level,
+        **claim_report(labels, [v.label for v in verdicts], [v.score for v in verdicts]),
+        "baselines": baseline_report(
+            labels, {"ROUGE-1": [rouge_1(*t) for t in texts], "IDF coverage": [idf_coverage(*t) for t in texts]}
+        ),
+        "labels": {name: sum(v.label == name for v in verdicts) for name in sorted({v.label for v in verdicts})},
+        "ms_per_claim": round(1000 * seconds / max(1, len(rows)), 2),
+    }
+    if as_json:
+        emit(result)
+    else:
+        _show(result)
+
+
+def read_labeled(path: Path) -> list[tuple[str, list[str], int]]:
+    """(claim, sources, label) of each line; ConfigError names the line that lacks one."""
+    from rag_app.cli.verify import read_row
+    from rag_app.types import ConfigError
+
+    if not path.is_file():
+        raise ConfigError(f"{path} is no file; give a claims.jsonl")
+    rows = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            _, claim, sources = read_row(line, number)
+        except ValueError as error:
+            raise ConfigError(f"{path}: {error}") from None
+        label = json.loads(line).get("label")
+        if label == "supported" or label == 1:
+            rows.append((claim, sources, 1))
+        elif isinstance(label, str) or label == 0:
+            rows.append((claim, sources, 0))
+        else:
+            raise ConfigError(f'{path}: line {number} has no "label" (1 supported, 0 not)')
+    return rows
+
+
+def _show(result: dict[str, Any]) -> None:
+    from rich.table import Table
+
+    from rag_app.cli.common import console
+
+    table = Table("", "balanced accuracy", "AUROC", title=f"{result['claims']} claims, level {result['level']}")
+    table.add_row("verdicts", _cell(result["balanced_accuracy"]), _cell(result["auroc"]))
+    for name, measures in result["baselines"].items():
+        table.add_row(name, _cell(measures["balanced_accuracy"]), _cell(measures.get("auroc")))
+    console().print(table)
+    console().print(
+        f"unsupported: precision {_cell(result['precision_unsupported'])}, "
+        f"recall {_cell(result['recall_unsupported'])}; {result['ms_per_claim']} ms a claim"
+    )
+
+
+def _cell(measure: Any) -> str:
+    if measure is None or measure.value is None:
+        return "-"
+    return f"{measure.value} [{measure.low}, {measure.high}]"

@@ -1,0 +1,25 @@
+"""Conflict checks: a claim beside the window of the source that is most like it. Each says pass, fail or unknown.
+
+They are a channel of their own. A check that fails changes the verdict only when its name stands in `VETO`: those whose
+false-flag rate on human-labeled data was measured and low enough (`benchmarks/verify/flags.py`); the others warn.
+"""
+
+from rag_app.types import Check
+from rag_app.verify.checks.base import Aligned, align_claim
+from rag_app.verify.checks.negation import check_negation
+from rag_app.verify.checks.numbers import check_numbers
+from rag_app.verify.source import IndexedSource
+from rag_app.verify.support import Support
+
+CHECKS = (check_numbers, check_negation)
+
+
+def run_checks(claim: str, source: IndexedSource, support: Support) -> tuple[Check, ...]:
+    """Every check of `claim` against the window that supports it best; none without a window."""
+    if support.best < 0:
+        return ()
+    aligned = align_claim(claim, source, support)
+    return tuple(found for check in CHECKS for found in check(aligned))
+
+
+__all__ = ["CHECKS", "Aligned", "align_claim", "check_negation", "check_numbers", "run_checks"]

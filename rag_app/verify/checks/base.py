@@ -1,0 +1,66 @@
+"""What every check is given: the claim's words beside the words of the window, each with its place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from rag_app.types import Check, Span
+from rag_app.verify.quantities import Quantity, quantities_of
+from rag_app.verify.source import IndexedSource
+from rag_app.verify.support import Support
+from rag_app.verify.words import Word, is_function_word, words_of
+
+
+@dataclass(frozen=True, slots=True)
+class Aligned:
+    """A claim and the window it is checked against: `window` are the words of the window, `best` those of the one
+    sentence most like the claim; spans of both refer to the source's text.
+    """
+
+    claim: str
+    words: tuple[Word, ...]
+    quantities: tuple[Quantity, ...]
+    source: IndexedSource
+    support: Support
+    window: tuple[Word, ...]
+    best: tuple[Word, ...]
+    window_span: Span
+    best_span: Span
+
+    def check(self, name: str, outcome: str, ours: Span | None, theirs: Span | None) -> Check:
+        """A record of a check, with the text of both spans as the values."""
+        return Check(
+            name=name,
+            outcome=outcome,
+            claim_value=ours.slice(self.claim) if ours else None,
+            source_value=theirs.slice(self.source.text) if theirs else None,
+            claim_span=ours,
+            evidence_span=theirs,
+        )
+
+
+def align_claim(claim: str, source: IndexedSource, support: Support) -> Aligned:
+    """The claim beside the window of `support`."""
+    return Aligned(
+        claim=claim,
+        words=tuple(words_of(claim)),
+        quantities=tuple(quantities_of(claim)),
+        source=source,
+        support=support,
+        window=tuple(source.window_words(support.first, support.last)),
+        best=tuple(source.words[support.best]),
+        window_span=source.window_span(support.first, support.last),
+        best_span=source.units[support.best],
+    )
+
+
+@lru_cache(maxsize=256)
+def source_quantities(text: str) -> tuple[Quantity, ...]:
+    """The numbers of a source, read once."""
+    return tuple(quantities_of(text))
+
+
+def content(words: tuple[Word, ...]) -> list[Word]:
+    """The words that carry matter."""
+    return [word for word in words if not is_function_word(word.stem)]

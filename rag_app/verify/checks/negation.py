@@ -1,0 +1,69 @@
+"""Negation in scope: the same statement, denied on one side only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rag_app.types import Check, Span
+from rag_app.verify.checks.base import Aligned
+from rag_app.verify.words import Word, is_function_word, listed
+
+NEGATORS = listed("no not never none neither nor without cannot fail unabl lack prevent refus deni hardly")
+_CLAUSE = ",;:()"
+_SCOPE = 3
+
+
+def check_negation(aligned: Aligned) -> Iterator[Check]:
+    """Fail where a word of the claim stands under a negator and its counterpart in the best sentence does not, or the
+    other way round, and enough of the claim stands in that sentence to say that both speak of one thing.
+    """
+    ours = negated(aligned.words, aligned.claim)
+    theirs = negated(aligned.best, aligned.source.text)
+    there = {word.stem for word in aligned.best}
+    for negator, scope in ours.items():
+        heads = [word for word in scope if word.stem in there]
+        if heads and not any(heads[0].stem == w.stem for words in theirs.values() for w in words):
+            found = next(w for w in aligned.best if w.stem == heads[0].stem)
+            span = Span(negator.span.start, heads[0].span.end)
+            yield aligned.check("negation", "fail", span, found.span)
+            return
+        if heads:
+            other = next(n for n, words in theirs.items() if any(w.stem == heads[0].stem for w in words))
+            yield aligned.check("negation", "pass", negator.span, other.span)
+    mine = {word.stem: word for word in aligned.words}
+    for negator, scope in theirs.items():
+        heads = [word for word in scope if word.stem in mine]
+        if heads and not ours and len(heads) >= min(2, len(scope)):
+            yield aligned.check(
+                "negation", "fail", mine[heads[0].stem].span, Span(negator.span.start, heads[0].span.end)
+            )
+            return
+
+
+def is_negator(word: Word) -> bool:
+    """Does the word deny?"""
+    return word.stem in NEGATORS or word.text.casefold().replace("’", "'").endswith("n't")
+
+
+def negated(words: Sequence[Word], text: str) -> dict[Word, list[Word]]:
+    """Each negator with the content words in its scope: the next three, up to the end of the clause."""
+    scopes: dict[Word, list[Word]] = {}
+    for index, word in enumerate(words):
+        if not is_negator(word) or _only(words, index):
+            continue
+        scope: list[Word] = []
+        last = word.span.end
+        for other in words[index + 1 :]:
+            if any(mark in text[last : other.span.start] for mark in _CLAUSE) or len(scope) == _SCOPE:
+                break
+            last = other.span.end
+            if not is_function_word(other.stem):
+                scope.append(other)
+        scopes[word] = scope
+    return scopes
+
+
+def _only(words: Sequence[Word], index: int) -> bool:
+    """ "not only", "no longer than", "not least": words that look like negation and are none."""
+    following = words[index + 1].stem if index + 1 < len(words) else ""
+    return following in ("onli", "least", "just", "mere", "doubt")

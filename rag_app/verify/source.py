@@ -1,0 +1,130 @@
+"""A source, read once: its sentences, the words in each, where each stem stands. Claims are then looked up in it."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_app.text import sentence_spans
+from rag_app.types import Span
+from rag_app.verify.words import Word, is_function_word, words_of
+
+Floats = NDArray[np.float64]
+
+_PREFIX = 5
+_MAX_TAIL = 4
+_SOFT = 0.7
+_ENDS = re.compile(r"[.!?。！？:;]['\"”’)\]]*\s*$")
+_TITLE = re.compile(r"\s*(?:#+\s|title:|\(meta data\)\s*title:)", re.IGNORECASE)
+
+
+def units_of(text: str) -> list[Span]:
+    """Sentences, cut at line ends too where the line is an item of its own (a heading, a list item, a table row)."""
+    spans: list[Span] = []
+    for sentence in sentence_spans(text):
+        start = sentence.start
+        for newline in re.finditer(r"\n", text[sentence.start : sentence.end]):
+            at = sentence.start + newline.start()
+            following = text[at + 1 : sentence.end].lstrip()
+            # A hard-wrapped line goes on in lower case; a line that is complete does not.
+            if following[:1].islower() and at - start > 40:
+                continue
+            if text[start:at].strip():
+                spans.append(_trimmed(text, start, at))
+            start = at + 1
+        if text[start : sentence.end].strip():
+            spans.append(_trimmed(text, start, sentence.end))
+    return spans
+
+
+def _trimmed(text: str, start: int, end: int) -> Span:
+    piece = text[start:end]
+    lead = len(piece) - len(piece.lstrip())
+    return Span(start + lead, start + lead + len(piece.strip()))
+
+
+class IndexedSource:
+    """One source text with its sentences (`units`) and postings; `name` is how evidence calls it.
+
+    `boundaries` are offsets where a chunk begins: windows never cross them.
+    """
+
+    def __init__(self, text: str, name: str = "source") -> None:
+        self.text = text
+        self.name = name
+        self.units: list[Span] = units_of(text)
+        self.words: list[list[Word]] = [
+            [Word(w.stem, w.span.shift(unit.start), w.text) for w in words_of(text[unit.start : unit.end])]
+            for unit in self.units
+        ]
+        postings: defaultdict[str, list[int]] = defaultdict(list)
+        for number, words in enumerate(self.words):
+            for stem in dict.fromkeys(word.stem for word in words):
+                postings[stem].append(number)
+        self.postings: dict[str, list[int]] = dict(postings)
+
+    def __len__(self) -> int:
+        return len(self.units)
+
+    @cached_property
+    def _by_prefix(self) -> dict[str, list[str]]:
+        table: defaultdict[str, list[str]] = defaultdict(list)
+        for stem in self.postings:
+            if len(stem) >= _PREFIX:
+                table[stem[:_PREFIX]].append(stem)
+        return dict(table)
+
+    @cached_property
+    def title(self) -> int | None:
+        """The unit that is the title or heading of the whole text: first, and no sentence; None without one."""
+        if not self.units or len(self.units) < 2:
+            return None
+        first = self.units[0].slice(self.text)
+        return 0 if _TITLE.match(first) or (len(first) < 100 and not _ENDS.search(first)) else None
+
+    def soft_matches(self, stem: str) -> dict[int, float]:
+        """Units that hold the stem (1.0), or one that shares a beginning of five letters with it (0.7)."""
+        exact = self.postings.get(stem)
+        if exact is not None:
+            return dict.fromkeys(exact, 1.0)
+        found: dict[int, float] = {}
+        if len(stem) >= _PREFIX and not stem[0].isdigit():
+            for other in self._by_prefix.get(stem[:_PREFIX], ()):
+                common = _common_prefix(stem, other)
+                if len(stem) - common <= _MAX_TAIL and len(other) - common <= _MAX_TAIL and common >= len(stem) * 0.6:
+                    found.update(dict.fromkeys(self.postings[other], _SOFT))
+        return found
+
+    def hits(self, stems: Iterable[str]) -> Floats:
+        """(stems, units): 1 where the unit holds the stem, .7 where a near relative of it, else 0."""
+        stems = list(stems)
+        matrix = np.zeros((len(stems), len(self.units)))
+        for row, stem in enumerate(stems):
+            for unit, value in self.soft_matches(stem).items():
+                matrix[row, unit] = value
+        return matrix
+
+    def window_words(self, first: int, last: int) -> list[Word]:
+        """The words of units `first` to `last` (inclusive)."""
+        return [word for words in self.words[first : last + 1] for word in words]
+
+    def window_span(self, first: int, last: int) -> Span:
+        """The characters of units `first` to `last` (inclusive)."""
+        return Span(self.units[first].start, self.units[last].end)
+
+
+def _common_prefix(a: str, b: str) -> int:
+    for index, (x, y) in enumerate(zip(a, b, strict=False)):
+        if x != y:
+            return index
+    return min(len(a), len(b))
+
+
+def content_stems(words: Iterable[Word]) -> list[str]:
+    """The distinct stems that carry matter, in order."""
+    return list(dict.fromkeys(word.stem for word in words if not is_function_word(word.stem)))

@@ -1,0 +1,69 @@
+"""`rag-app verify`: the JSON that other programs rely on."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from rag_app.cli import eval_verify as eval_command
+from rag_app.cli import verify as command
+
+app = typer.Typer()
+command.register(app)
+eval_command.register(evaluation := typer.Typer())
+app.add_typer(evaluation, name="eval")
+evaluation.callback()(lambda: None)
+
+SOURCE = "The suspension bridge at Karrow spans 2.5 kilometers between its towers."
+
+
+def run(*arguments: str, stdin: str = ""):
+    return CliRunner().invoke(app, list(arguments), input=stdin)
+
+
+def test_one_line_in_gives_one_line_out_in_order() -> None:
+    rows = [{"id": f"c{n}", "claim": claim, "source": SOURCE} for n, claim in enumerate([SOURCE, "Cats sleep."])]
+    result = run("verify", "--json", stdin="".join(json.dumps(row) + "\n" for row in rows))
+    lines = [json.loads(line) for line in result.stdout.splitlines()]
+    assert result.exit_code == 0
+    assert [(line["id"], line["label"]) for line in lines] == [("c0", "supported"), ("c1", "not_found")]
+    first = lines[0]
+    assert set(first) >= {"id", "label", "score", "level", "evidence", "checks"}
+    evidence = first["evidence"][0]
+    assert SOURCE[evidence["start"] : evidence["end"]] == evidence["text"]
+    assert set(first["checks"][0]) >= {"name", "outcome", "claim_value", "source_value"}
+
+
+def test_several_sources_are_taken_as_a_list() -> None:
+    row = {"id": 1, "claim": SOURCE, "sources": ["Cats sleep.", SOURCE]}
+    line = json.loads(run("verify", "--json", stdin=json.dumps(row)).stdout)
+    assert line["label"] == "supported"
+    assert line["evidence"][0]["source"] == "2"
+
+
+@pytest.mark.parametrize("line", ["{", "[]", '{"id": 1}', '{"claim": "x"}', '{"claim": "x", "sources": [1]}'])
+def test_a_bad_line_is_said_and_the_others_go_on(line: str) -> None:
+    good = json.dumps({"id": 2, "claim": SOURCE, "source": SOURCE})
+    result = run("verify", "--json", stdin=f"{line}\n{good}\n")
+    bad, fine = (json.loads(out) for out in result.stdout.splitlines())
+    assert result.exit_code == 1
+    assert bad["label"] == "not_checkable"
+    assert "line 1" in bad["error"]
+    assert fine["label"] == "supported"
+
+
+def test_eval_verify_reports_measures_beside_baselines(tmp_path) -> None:
+    rows = [
+        {"id": 1, "claim": SOURCE, "source": SOURCE, "label": 1},
+        {"id": 2, "claim": "Bridges in Karrow were painted green by Ada.", "source": SOURCE, "label": 0},
+    ]
+    path = tmp_path / "claims.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    result = run("eval", "verify", str(path), "--json")
+    report = json.loads(result.stdout)
+    assert report["balanced_accuracy"]["value"] == 100.0
+    assert report["baselines"]["always supported"]["balanced_accuracy"]["value"] == 50.0
+    assert {"auroc", "precision_unsupported", "recall_unsupported"} <= set(report)

@@ -1,0 +1,99 @@
+"""The lexical level: support and conflict checks, claim by claim."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rag_app.types import LABELS
+from rag_app.verify import Verifier
+
+SENTENCES = (
+    "The harbor authority of Velmont handled 184 containers in March 2019.",
+    "Nadia Ferro founded the choir of Tarnfield in 1987 with 25 singers.",
+    "The suspension bridge at Karrow spans 2.5 kilometers between its towers.",
+    "Battery modules of the older firmware support hot swapping in 40 seconds.",
+    "The committee approved the budget of 90 million euros on 7 November 2018.",
+)
+UNRELATED = "Cats sleep on warm windowsills. Gardeners water the tulips each evening."
+sentences = st.sampled_from(SENTENCES)
+verifier = Verifier()
+
+
+def verify(claim: str, *sources: str):
+    return verifier.verify_claim(claim, sources)
+
+
+@given(sentences)
+@settings(max_examples=10)
+def test_a_claim_copied_from_the_source_is_supported(sentence: str) -> None:
+    source = " ".join(SENTENCES)
+    verdict = verify(sentence, source)
+    assert verdict.label == "supported"
+    assert sentence in verdict.evidence[0].text
+
+
+@given(sentences, st.data())
+@settings(max_examples=30)
+def test_changing_a_digit_never_raises_the_score(sentence: str, data: st.DataObject) -> None:
+    places = [m.start() for m in re.finditer(r"\d", sentence)]
+    place = data.draw(st.sampled_from(places)) if places else 0
+    digit = data.draw(st.sampled_from("123456789"))
+    edited = sentence[:place] + digit + sentence[place + 1 :] if places else sentence
+    source = " ".join(SENTENCES)
+    assert verify(edited, source).score <= verify(sentence, source).score
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_adding_not_never_raises_the_score(sentence: str) -> None:
+    words = sentence.split(" ")
+    for place in range(1, len(words)):
+        edited = " ".join([*words[:place], "not", *words[place:]])
+        assert verify(edited, " ".join(SENTENCES)).score <= verify(sentence, " ".join(SENTENCES)).score
+
+
+@given(st.permutations(SENTENCES), sentences)
+@settings(max_examples=20)
+def test_the_order_of_the_sources_does_not_matter(order: list[str], claim: str) -> None:
+    first, other = verify(claim, *SENTENCES), verify(claim, *order)
+    assert (first.label, first.score) == (other.label, other.score)
+    assert [e.text for e in first.evidence] == [e.text for e in other.evidence]
+
+
+def test_an_unrelated_source_never_turns_contradicted_into_supported() -> None:
+    claim = "The harbor authority of Velmont handled 999 containers in March 2019."
+    assert verify(claim, SENTENCES[0]).label == "contradicted"
+    assert verify(claim, SENTENCES[0], UNRELATED).label == "contradicted"
+    assert verify(claim, UNRELATED, SENTENCES[0]).label == "contradicted"
+
+
+@given(st.text(max_size=60), st.lists(st.text(max_size=80), max_size=3))
+@settings(max_examples=60)
+def test_whatever_comes_in_the_verdict_is_sound(claim: str, sources: list[str]) -> None:
+    verdict = verify(claim, *sources)
+    assert verdict.label in LABELS
+    assert 0 <= verdict.score <= 1
+    assert not math.isnan(verdict.score)
+    assert verdict.evidence or verdict.label != "supported"
+    for evidence in verdict.evidence:
+        assert any(source[evidence.start : evidence.end] == evidence.text for source in sources)
+    for check in verdict.checks:
+        if check.source_value is not None:
+            assert any(check.source_value in source for source in sources)
+        if check.claim_span is not None:
+            assert check.claim_value == claim[slice(*check.claim_span)]
+
+
+@pytest.mark.parametrize("sources", [(), ("",), ("   ",)])
+def test_empty_context_supports_nothing(sources: tuple[str, ...]) -> None:
+    verdict = verify(SENTENCES[0], *sources)
+    assert (verdict.label, verdict.score, verdict.evidence) == ("not_found", 0.0, ())
+
+
+@pytest.mark.parametrize("claim", ["", "  ", "..."])
+def test_a_claim_without_words_cannot_be_checked(claim: str) -> None:
+    assert verify(claim, SENTENCES[0]).label == "not_checkable"
