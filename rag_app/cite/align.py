@@ -1,0 +1,171 @@
+"""Which sentences of a chunk support a claim: alignment by shared terms, and citations with exact quotes."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from langchain_core.documents import Document
+
+from rag_app.cite.binding import Bound
+from rag_app.cite.segments import segments
+from rag_app.text import Analyzer
+from rag_app.types import Citation, LoadedDocument, Span
+
+_ANALYZER = Analyzer()
+_DIGIT = re.compile(r"\d")
+_WIDEST_WINDOW = 3
+_GAIN = 0.15
+
+
+def align(claim: str, chunk: Document) -> list[Span]:
+    """The sentences of the chunk that support the claim, as one span in the DOCUMENT's text; [] for a blank chunk.
+
+    The window of one to three neighboring sentences with the best coverage of the claim's terms; rare terms and
+    numbers weigh more, and a wider window must gain. Ties go to the earlier sentence. Where no term is shared (another
+    language), the whole chunk.
+    """
+    offset = int(chunk.metadata.get("start_index") or 0)
+    span, _ = best_window(claim, chunk.page_content)
+    return [span.shift(offset)] if span.start < span.end else []
+
+
+def best_window(claim: str, text: str) -> tuple[Span, float]:
+    """The best window of `text` for the claim and the share of the claim's term weight that it holds, in [0, 1]."""
+    spans = _units(text)
+    if not spans:
+        return Span(0, 0), 0.0
+    bags = [stems(text[span.start : span.end]) for span in spans]
+    wanted = stems(claim)
+    weights = _weights(wanted, bags)
+    total = sum(weights.values())
+    best, best_score = Span(0, 0), 0.0
+    for start in range(len(spans)):
+        held: set[str] = set()
+        for width in range(1, min(_WIDEST_WINDOW, len(spans) - start) + 1):
+            held |= bags[start + width - 1]
+            cover = sum(weights[stem] for stem in wanted & held) / total if total else 0.0
+            score = cover - _GAIN * (width - 1)
+            if cover and score > best_score + 1e-9:
+                best, best_score = Span(spans[start].start, spans[start + width - 1].end), score
+    if not best_score:
+        return Span(spans[0].start, spans[-1].end), 0.0
+    inside = set().union(*(bag for bag, span in zip(bags, spans, strict=True) if span.overlaps(best)))
+    return best, sum(weights[stem] for stem in wanted & inside) / total
+
+
+def _units(text: str) -> list[Span]:
+    """Sentences, list items and whole table rows: what can be quoted."""
+    units: list[Span] = []
+    row: tuple[int, int] | None = None
+    for segment in segments(text):
+        place = (segment.block, segment.row) if segment.kind == "table" else None
+        if place is not None and place == row:
+            units[-1] = Span(units[-1].start, segment.span.end)
+        elif segment.kind == "code":
+            units.extend(_code_lines(text, segment.span))
+        else:
+            units.append(segment.span)
+        row = place
+    return units
+
+
+def _code_lines(text: str, span: Span) -> Iterable[Span]:
+    for line in re.compile(r"[^\n]*\S[^\n]*").finditer(text, span.start, span.end):
+        start = line.start() + len(line.group()) - len(line.group().lstrip())
+        yield Span(start, line.start() + len(line.group().rstrip()))
+
+
+def stems(text: str) -> set[str]:
+    """Terms cut to a soft stem, so that inflection does not hide a match."""
+    return {soft_stem(term) for term in _ANALYZER.terms(text)}
+
+
+def soft_stem(term: str) -> str:
+    """A term without its ending: six letters of a long word, no plural s of a short one; numbers stay whole."""
+    if _DIGIT.search(term):
+        return term
+    if len(term) > 7:
+        return term[: max(6, len(term) - 3)]
+    return term[:-1] if len(term) > 3 and term[-1] == "s" and term[-2] != "s" else term
+
+
+def _weights(wanted: set[str], bags: Sequence[set[str]]) -> dict[str, float]:
+    frequency = Counter(stem for bag in bags for stem in bag)
+    weights: dict[str, float] = {}
+    for stem in wanted:
+        weight = math.log(1 + (len(bags) + 1) / (frequency[stem] + 0.5))
+        if _DIGIT.search(stem):
+            weight *= 2
+        elif len(stem) <= 3 and stem.isascii():
+            # Function words; a set that names them would know one language only.
+            weight *= 0.25
+        weights[stem] = weight
+    return weights
+
+
+def resolve(
+    bound: Iterable[Bound],
+    evidence: Sequence[Document],
+    *,
+    scope: str = "cited",
+    document: Callable[[str], LoadedDocument | None] | None = None,
+) -> list[Citation]:
+    """One citation for each marker of each clause, in order, each with the exact quote that supports the clause.
+
+    `evidence[n - 1]` is what `[n]` names. `document` gives the stored document of a `doc_id`; with it, page and
+    rectangles are those of the quote and not of the chunk.
+    """
+    return [
+        make_citation(number, clause.words, evidence[number - 1], scope=scope, document=document)
+        for clause in bound
+        for number in clause.citations
+        if 1 <= number <= len(evidence)
+    ]
+
+
+def make_citation(
+    number: int,
+    claim: str,
+    chunk: Document,
+    *,
+    scope: str = "cited",
+    document: Callable[[str], LoadedDocument | None] | None = None,
+) -> Citation:
+    """The citation of one chunk for one claim."""
+    metadata = chunk.metadata
+    offset = int(metadata.get("start_index") or 0)
+    spans = align(claim, chunk)
+    span = spans[0] if spans else Span(offset, offset)
+    page, path = metadata.get("page"), tuple(metadata.get("section_path") or ())
+    boxes: tuple[tuple[int, float, float, float, float], ...] = ()
+    stored = document(str(metadata["doc_id"])) if document and metadata.get("doc_id") else None
+    if stored is not None:
+        page = stored.layout.page_at(span.start) or page
+        path = tuple(stored.layout.section_path_at(span.start)) or path
+        boxes = tuple((box.page, box.x0, box.y0, box.x1, box.y1) for box in stored.boxes(span))
+    return Citation(
+        marker=number,
+        chunk_id=str(chunk.id or metadata.get("id") or number),
+        source=str(metadata.get("source", "")),
+        page=int(page) if page is not None else None,
+        section_path=tuple(str(title) for title in path),
+        span=span,
+        quote=chunk.page_content[span.start - offset : span.end - offset],
+        scope=scope,
+        boxes=boxes,
+    )
+
+
+def attribute(clause: str, evidence: Sequence[Document], *, floor: float = 0.5) -> int | None:
+    """The number of the chunk that supports the clause best, None when none covers `floor` of its term weight."""
+    scores = [(best_window(clause, chunk.page_content)[1], -number) for number, chunk in enumerate(evidence, start=1)]
+    if not scores:
+        return None
+    score, number = max(scores)
+    return -number if score >= floor else None
+
+
+__all__ = ["align", "attribute", "best_window", "make_citation", "resolve", "soft_stem", "stems"]
