@@ -6,13 +6,15 @@ plain list of documents (from a foreign retriever) is a `Ranked` list without hi
 
 from __future__ import annotations
 
+import html
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from langchain_core.documents import Document
 
-from rag_app.types import Hit
+from rag_app.types import Hit, MissingExtraError
 
 RULES = ("below threshold", "beyond top_k", "beyond max_candidates", "filtered", "merged", "duplicate", "over budget")
 
@@ -25,6 +27,40 @@ class Removal:
     stage: str
     rule: str
     detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What became of one chunk; `str()` is the account for a person.
+
+    `stages` has rank and score where a stage ranked the chunk, `depths` how many each stage ranked, `terms` the shares
+    of a fused score by arm, `words` the contribution of each query word to the BM25 score (they sum to it).
+    """
+
+    chunk_id: str
+    stages: Mapping[str, Mapping[str, float | int]] = field(default_factory=dict)
+    depths: Mapping[str, int] = field(default_factory=dict)
+    terms: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    words: Mapping[str, float] = field(default_factory=dict)
+    removed: Removal | None = None
+    reason: str | None = None
+
+    def __str__(self) -> str:
+        lines = [self.chunk_id]
+        for stage, depth in self.depths.items():
+            place = self.stages.get(stage)
+            if place is None:
+                lines.append(f"  {stage}: not among the {depth} it ranked")
+                continue
+            beyond = f", beyond the {depth} it handed on" if place["rank"] > depth else f" of {depth}"
+            lines.append(f"  {stage}: rank {place['rank']}{beyond}, score {place['score']:.4g}")
+            parts = self.words if stage == "bm25" else self.terms.get(stage, {})
+            lines += [f"    {value:+.4g}  {name}" for name, value in sorted(parts.items(), key=lambda p: -p[1])]
+        if self.removed is not None:
+            lines.append(f"  removed by {self.removed.stage}: {self.removed.rule} ({self.removed.detail})")
+        elif self.reason:
+            lines.append(f"  {self.reason}")
+        return "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +125,92 @@ class RetrievalTrace:
 
     def removal(self, chunk_id: str) -> Removal | None:
         """The last rule that removed the chunk; None when no rule did."""
-        return next((r for r in reversed(self.removed) if r.chunk_id == chunk_id), None)
+        named = next((r for r in reversed(self.removed) if r.chunk_id == chunk_id), None)
+        return named if named is not None else self._beyond_top_k(chunk_id)
+
+    def _beyond_top_k(self, chunk_id: str) -> Removal | None:
+        # A fusion ranks hundreds and hands on ten: the rest is not written down one by one.
+        for stage, parameters in self.parameters.items():
+            top_k = parameters.get("top_k")
+            place = next((hit.rank for hit in self.rankings.get(stage, ()) if hit.chunk_id == chunk_id), None)
+            if top_k is not None and place is not None and place > top_k:
+                return Removal(chunk_id, stage, "beyond top_k", f"rank {place} of {stage}, and top_k is {top_k}")
+        return None
+
+    def fusion_terms(self, chunk_id: str, stage: str) -> dict[str, float]:
+        """What each arm gave to the chunk's fused score in `stage`; the terms sum to it. Empty for other stages."""
+        parameters = self.parameters.get(stage, {})
+        if "weights" not in parameters or all(hit.chunk_id != chunk_id for hit in self.rankings.get(stage, ())):
+            return {}
+        terms = {}
+        for arm, weight in parameters["weights"].items():
+            hit = next((hit for hit in self.rankings.get(arm, ()) if hit.chunk_id == chunk_id), None)
+            terms[arm] = weight * _share(parameters, arm, hit)
+        return terms
+
+    def explain(self, chunk_id: str) -> Explanation:
+        """Where the chunk stood in every stage, what each arm gave to it, and which rule removed it, if one did."""
+        terms = {stage: self.fusion_terms(chunk_id, stage) for stage in self.rankings}
+        return Explanation(
+            chunk_id,
+            stages={stage: dict(place) for stage, place in self.stages(chunk_id).items()},
+            depths={stage: len(hits) for stage, hits in self.rankings.items()},
+            terms={stage: found for stage, found in terms.items() if found},
+            removed=self.removal(chunk_id),
+        )
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks: one row per chunk, its rank and score in each stage, and what removed it."""
+        stages = list(self.rankings)
+        last = self.rankings[stages[-1]] if stages else ()
+        ids = dict.fromkeys(hit.chunk_id for hit in (*last, *(h for hits in self.rankings.values() for h in hits)))
+        head = "".join(f"<th>{html.escape(stage)}</th>" for stage in stages)
+        rows = []
+        for chunk_id in list(ids)[:20]:
+            places = self.stages(chunk_id)
+            cells = "".join(
+                f"<td>{places[s]['rank']} <small>{places[s]['score']:.4g}</small></td>" if s in places else "<td>–</td>"
+                for s in stages
+            )
+            removal = self.removal(chunk_id)
+            rows.append(f"<tr><td>{html.escape(chunk_id)}</td>{cells}<td>{removal.rule if removal else ''}</td></tr>")
+        more = f"<p>and {len(ids) - 20} more</p>" if len(ids) > 20 else ""
+        warnings = "".join(f"<p>warning: {html.escape(warning)}</p>" for warning in self.warnings)
+        title = f"<p><b>{html.escape(self.question)}</b></p>"
+        return f"{title}<table><tr><th>chunk</th>{head}<th>removed</th></tr>{''.join(rows)}</table>{more}{warnings}"
+
+    def plot(self, *, top: int = 10) -> Any:
+        """A matplotlib figure: for the best `top` chunks of the last ranking, a bar of its score in each stage."""
+        try:
+            from matplotlib.figure import Figure
+        except ModuleNotFoundError as error:
+            if error.name != "matplotlib":
+                raise
+            raise MissingExtraError("matplotlib", "dev", "a plot") from None
+        stages = list(self.rankings) or [""]
+        ids = [hit.chunk_id for hit in self.rankings.get(stages[-1], ())[:top]][::-1]
+        figure = Figure(figsize=(2.6 * len(stages) + 1, 0.32 * max(4, len(ids)) + 1), layout="constrained")
+        axes = figure.subplots(1, len(stages), sharey=True, squeeze=False)[0]
+        for axis, stage in zip(axes, stages, strict=True):
+            scores = {hit.chunk_id: hit.score for hit in self.rankings.get(stage, ())}
+            axis.barh(range(len(ids)), [scores.get(chunk_id, 0.0) for chunk_id in ids])
+            axis.set_yticks(range(len(ids)), ids)
+            axis.set_title(stage)
+        return figure
+
+
+def _share(parameters: Mapping[str, Any], arm: str, hit: Hit | None) -> float:
+    """An arm's unweighted part of a fused score, from what the fusion noted about itself."""
+    if "scaling" not in parameters:
+        place = hit.rank if hit is not None else parameters.get("missing_rank")
+        return 0.0 if place is None else 1 / (parameters["k"] + place)
+    if hit is None:
+        return 0.0
+    offset, spread, squash = parameters["scaling"][arm]
+    value = (hit.score - offset) / spread
+    if not squash:
+        return float(min(1.0, max(0.0, value)))
+    return 1 / (1 + math.exp(-value)) if value >= 0 else math.exp(value) / (1 + math.exp(value))
 
 
 class Ranked(list[Document]):
