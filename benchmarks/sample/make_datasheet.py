@@ -103,6 +103,7 @@ INSTALLATION = [
         "Fill the housing through the priming plug with about 2.5 liters of water before the first start. Priming "
         "takes up to four minutes at a lift of 7 m.",
     ),
+    ("break", ""),
     ("h", "Maintenance"),
     (
         "p",
@@ -113,7 +114,6 @@ INSTALLATION = [
         "p",
         "After opening the pump, tighten the four cover bolts crosswise to 16 N·m. Use a new O-ring each time.",
     ),
-    ("break", ""),
     ("h", "Dimensions and connections"),
     (
         "p",
@@ -137,15 +137,16 @@ INSTALLATION = [
 TABLE = [
     ["Quantity", "Unit", "MX-200", "MX-400"],
     ["Rated motor power", "kW", "0.75", "1.5"],
-    ["Rated voltage, 60 Hz", "V", "115 / 230", "230"],
+    ["Rated voltage, 60 Hz", "V", "115/230", "230"],
     ["Rated current at 230 V", "A", "4.1", "7.6"],
     ["Largest flow", "l/min", "85", "140"],
     ["Shutoff head", "m", "42", "56"],
     ["Head at 60 l/min", "m", "27", "49"],
     ["Largest working pressure", "bar", "6", "8"],
-    ["Efficiency at the rated point", "%", "61", "66"],
+    ["Efficiency, rated point", "%", "61", "66"],
     ["Weight", "kg", "14.2", "21.5"],
-    ["Protection / insulation", "", "IP55 / F", "IP55 / F"],
+    ["Protection", "", "IP55", "IP55"],
+    ["Insulation class", "", "F", "F"],
 ]
 
 
@@ -157,7 +158,7 @@ def flowables(parts: list[tuple[str, str]]) -> list[Flowable]:
 
 def table() -> Table:
     """The technical data of both pumps, one quantity a row."""
-    widths = [2.9 * inch, 1 * inch, 1.5 * inch, 1.5 * inch]
+    widths = [1.54 * inch, 0.46 * inch, 0.68 * inch, 0.67 * inch]
     made = Table([[Paragraph(cell, CELL) for cell in row] for row in TABLE], colWidths=widths)
     made.setStyle(
         TableStyle(
@@ -194,12 +195,11 @@ def build(output: Path) -> None:
     width = 3.35 * inch
     top = Frame(left, 9.1 * inch, 7 * inch, 1.2 * inch, id="top", showBoundary=0)
     columns = [Frame(x, 0.8 * inch, width, 8.2 * inch, id=f"first-{x}") for x in (left, right)]
-    low = [Frame(x, 0.8 * inch, width, 5.6 * inch, id=f"second-{x}") for x in (left, right)]
-    wide = Frame(left, 6.5 * inch, 7 * inch, 3.8 * inch, id="wide")
+    second = [Frame(x, 0.8 * inch, width, 9.5 * inch, id=f"second-{x}") for x in (left, right)]
     template.addPageTemplates(
         [
             PageTemplate("first", [top, *columns], onPageEnd=footer),
-            PageTemplate("second", [wide, *low], onPageEnd=footer),
+            PageTemplate("second", second, onPageEnd=footer),
         ]
     )
     template.build(
@@ -213,7 +213,7 @@ def build(output: Path) -> None:
             PageBreak(),
             Paragraph("Technical data", HEADING),
             table(),
-            FrameBreak(),
+            Spacer(1, 6),
             *flowables(INSTALLATION),
         ]
     )
