@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from rag_app.types import Check, Claim, Evidence, Span, Verdict
+from rag_app.types import Check, Evidence, Verdict
 from rag_app.verify.checks import run_checks
 from rag_app.verify.source import IndexedSource
+from rag_app.verify.statements import Statement
 from rag_app.verify.support import NOTHING, Support, claim_words, constants, support_of
 
 LEVEL = "lexical"
@@ -17,9 +18,9 @@ VETO = frozenset({"number", "negation"})
 
 
 @lru_cache(maxsize=64)
-def indexed(text: str, name: str = "source") -> IndexedSource:
+def indexed(text: str, name: str = "source", offset: int = 0, chunk_id: str | None = None) -> IndexedSource:
     """The source, read once for all the claims about it."""
-    return IndexedSource(text, name)
+    return IndexedSource(text, name, offset=offset, chunk_id=chunk_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,12 @@ class Finding:
     score: float
     label: str
 
+    def shift(self, check: Check) -> Check:
+        """The check with its evidence span in the document's text."""
+        if check.evidence_span is None or not self.source.offset:
+            return check
+        return replace(check, evidence_span=check.evidence_span.shift(self.source.offset))
+
 
 def judge(claim: str, source: IndexedSource, thresholds: Thresholds) -> Finding:
     """One claim against one source. A vetoing check that fails halves the score and takes "supported" away."""
@@ -63,20 +70,33 @@ def judge(claim: str, source: IndexedSource, thresholds: Thresholds) -> Finding:
     return Finding(source, support, checks, score, label)
 
 
-def verify_lexical(claim: Claim, sources: Sequence[IndexedSource], thresholds: Thresholds | None = None) -> Verdict:
+def verify_lexical(
+    statement: Statement, sources: Sequence[IndexedSource], thresholds: Thresholds | None = None
+) -> Verdict:
     """The verdict over all sources: the best of them decides; nothing without evidence is ever supported.
 
     The order of the sources does not matter: ties break by the source's text.
     """
-    if not claim_words(claim.text):
+    claim, thresholds = statement.claim, thresholds or Thresholds.default()
+    if not claim_words(statement.words):
         return Verdict(claim, "not_checkable", 0.0, LEVEL, reason="the claim has no words to look for")
-    thresholds = thresholds or Thresholds.default()
-    findings = [judge(claim.text, source, thresholds) for source in sources]
+    findings = [_with_context(statement, source, thresholds) for source in sources]
     findings = [finding for finding in findings if finding.support is not NOTHING]
     if not findings:
         return Verdict(claim, "not_found", 0.0, LEVEL, reason="no source holds a word of the claim")
     best = max(findings, key=lambda f: (f.label == "supported", f.support.score, f.source.text))
-    return Verdict(claim, best.label, best.score, LEVEL, evidence_of(best), best.checks)
+    return Verdict(claim, best.label, best.score, LEVEL, evidence_of(best), tuple(map(best.shift, best.checks)))
+
+
+def _with_context(statement: Statement, source: IndexedSource, thresholds: Thresholds) -> Finding:
+    """A statement that opens with a pronoun: alone and with the sentence before, the better of both."""
+    finding = judge(statement.words, source, thresholds)
+    if not statement.context or finding.label in ("supported", "contradicted"):
+        return finding
+    joined = support_of(f"{statement.context} {statement.words}", source)
+    if joined.score < thresholds.supported or finding.support is NOTHING:
+        return finding
+    return replace(finding, score=joined.score, label="supported")
 
 
 def evidence_of(finding: Finding) -> tuple[Evidence, ...]:
@@ -85,8 +105,4 @@ def evidence_of(finding: Finding) -> tuple[Evidence, ...]:
     spans = [source.units[support.best]]
     if support.features["window coverage"] > support.features["sentence coverage"] + 1e-9:
         spans.append(source.window_span(support.first, support.last))
-    return tuple(_evidence(source, span) for span in dict.fromkeys(spans))
-
-
-def _evidence(source: IndexedSource, span: Span) -> Evidence:
-    return Evidence(source.name, span.start, span.end, span.slice(source.text))
+    return tuple(source.evidence(span) for span in dict.fromkeys(spans))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_app.text import sentence_spans
-from rag_app.types import Span
+from rag_app.types import Evidence, Span
 from rag_app.verify.words import Word, is_function_word, words_of
 
 Floats = NDArray[np.float64]
@@ -51,12 +51,14 @@ def _trimmed(text: str, start: int, end: int) -> Span:
 class IndexedSource:
     """One source text with its sentences (`units`) and postings; `name` is how evidence calls it.
 
-    `boundaries` are offsets where a chunk begins: windows never cross them.
+    `offset` is where the text starts in its document: evidence refers to the document's text.
     """
 
-    def __init__(self, text: str, name: str = "source") -> None:
+    def __init__(self, text: str, name: str = "source", *, offset: int = 0, chunk_id: str | None = None) -> None:
         self.text = text
         self.name = name
+        self.offset = offset
+        self.chunk_id = chunk_id
         self.units: list[Span] = units_of(text)
         self.words: list[list[Word]] = [
             [Word(w.stem, w.span.shift(unit.start), w.text) for w in words_of(text[unit.start : unit.end])]
@@ -108,6 +110,12 @@ class IndexedSource:
             for unit, value in self.soft_matches(stem).items():
                 matrix[row, unit] = value
         return matrix
+
+    def evidence(self, span: Span) -> Evidence:
+        """A span of this text as evidence, placed in the document's text."""
+        return Evidence(
+            self.name, span.start + self.offset, span.end + self.offset, span.slice(self.text), self.chunk_id
+        )
 
     def window_words(self, first: int, last: int) -> list[Word]:
         """The words of units `first` to `last` (inclusive)."""

@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from langchain_core.documents import Document
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
-from rag_app.types import Claim, Span, Verdict
-from rag_app.verify.lexical import Thresholds, indexed, verify_lexical
+from rag_app.types import Claim, ConfigError, Span, UnsupportedClaimsError, Verdict
+from rag_app.verify.answer import judge_statements
+from rag_app.verify.levels import Judge, LexicalJudge
+from rag_app.verify.lexical import Thresholds, indexed
+from rag_app.verify.report import VerificationReport
 from rag_app.verify.source import IndexedSource
+from rag_app.verify.statements import Statement, kind_of, statements_of
 
 Level = Literal["lexical", "entailment", "llm"]
 
 
-class Verifier(RunnableSerializable[dict[str, Any], Any]):
-    """Checks claims against sources. `level` is the highest level that may be asked."""
+class Verifier(RunnableSerializable[dict[str, Any], VerificationReport]):
+    """Checks an answer claim by claim against its evidence, or single claims against sources.
+
+    Input: {"text": str or "draft": anything with `.text`, and "evidence" or "documents"} (a draft brings its own
+    evidence); output: a VerificationReport. Sources may be texts or Documents; evidence spans refer to the document's
+    text when a chunk says where it starts.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
     level: Level = "lexical"
-    supported_threshold: float | None = None
-    partial_threshold: float | None = None
-
-    def verify_claim(self, claim: str | Claim, sources: Sequence[str | Document]) -> Verdict:
-        """The verdict on one claim. Evidence spans refer to each source's text as given."""
-        if isinstance(claim, str):
-            claim = Claim(claim, Span(0, len(claim)))
-        return verify_lexical(claim, [as_source(s, n) for n, s in enumerate(sources)], self.thresholds)
+    on_unsupported: Literal["report", "raise"] = "report"
+    supported_threshold: float | None = Field(default=None, ge=0, le=1)
+    partial_threshold: float | None = Field(default=None, ge=0, le=1)
 
     @property
     def thresholds(self) -> Thresholds:
@@ -40,12 +46,77 @@ class Verifier(RunnableSerializable[dict[str, Any], Any]):
             default.partial if self.partial_threshold is None else self.partial_threshold,
         )
 
-    def invoke(self, input: dict[str, Any], config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        raise NotImplementedError
+    def judge(self) -> Judge:
+        """The judge of the level that is set."""
+        return LexicalJudge(self.thresholds)
+
+    def verify_claim(self, claim: str | Claim, sources: Sequence[str | Document]) -> Verdict:
+        """The verdict on one claim; a `Claim` keeps its kind, a text is classified."""
+        started = time.perf_counter()
+        if isinstance(claim, str):
+            claim = Claim(claim, Span(0, len(claim)), kind=kind_of(claim))
+        verdict = self.judge()(Statement(claim, claim.text), [as_source(s, n) for n, s in enumerate(sources)])
+        return replace(verdict, seconds=time.perf_counter() - started)
+
+    def verify_claims(self, claims: Sequence[str | Claim], sources: Sequence[str | Document]) -> list[Verdict]:
+        """The verdicts on several claims about the same sources, in order."""
+        return [self.verify_claim(claim, sources) for claim in claims]
+
+    def invoke(self, input: dict[str, Any], config: RunnableConfig | None = None, **kwargs: Any) -> VerificationReport:
+        """The report on a draft; UnsupportedClaimsError with `on_unsupported="raise"` when a claim has no support."""
+        return self._call_with_config(self._verify, input, config, run_type="chain", **kwargs)
+
+    def _verify(self, input: dict[str, Any]) -> VerificationReport:
+        started = time.perf_counter()
+        text, evidence = read_input(input)
+        report = self.report(text, evidence)
+        report = replace(report, seconds=time.perf_counter() - started)
+        if self.on_unsupported == "raise" and report.unsupported():
+            raise UnsupportedClaimsError(_complaint(report))
+        return report
+
+    def report(self, text: str, evidence: Sequence[str | Document]) -> VerificationReport:
+        """The report on `text`, whose markers number `evidence` from 1."""
+        statements, parsed = statements_of(text, len(evidence))
+        sources = [as_source(source, number) for number, source in enumerate(evidence)]
+        return judge_statements(statements, sources, self.judge(), text=parsed.text, phantoms=parsed.phantoms)
+
+    def stream_verdicts(self, input: dict[str, Any]) -> Iterator[Verdict]:
+        """The verdicts one by one, as last events after a streamed text."""
+        yield from self.invoke(input).verdicts
+
+
+def read_input(input: dict[str, Any]) -> tuple[str, Sequence[str | Document]]:
+    """(text, evidence) of the Runnable's input; ConfigError when one is missing."""
+    draft = input.get("draft")
+    text = input.get("text", getattr(draft, "text", draft))
+    evidence = input.get("documents", input.get("evidence"))
+    if draft is not None and getattr(draft, "evidence", None) is not None:
+        evidence = draft.evidence
+    if not isinstance(text, str):
+        raise ConfigError('the verifier needs the answer under "text" or "draft"')
+    if evidence is None:
+        raise ConfigError('the verifier needs the sources under "documents" or "evidence"')
+    return text, evidence
 
 
 def as_source(source: str | Document, number: int) -> IndexedSource:
     """A source text or document, indexed; a bare text is named by its number, from 1."""
     if isinstance(source, str):
         return indexed(source, str(number + 1))
-    return indexed(source.page_content, str(source.metadata.get("source", number + 1)))
+    metadata = source.metadata
+    return indexed(
+        source.page_content,
+        str(metadata.get("source", number + 1)),
+        int(metadata.get("start_index") or 0),
+        str(source.id) if source.id else None,
+    )
+
+
+def _complaint(report: VerificationReport) -> str:
+    unsupported = report.unsupported()
+    first = unsupported[0]
+    return (
+        f"{len(unsupported)} of {len(report.verdicts)} claims are not supported by their evidence, "
+        f'the first: "{first.claim.text}" ({first.label}); use on_unsupported="report" to get them all'
+    )

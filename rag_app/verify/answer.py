@@ -1,0 +1,108 @@
+"""A whole answer judged: each statement against what it cites, then against everything, then the shares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from rag_app.types import Verdict
+from rag_app.verify.levels import Judge
+from rag_app.verify.report import Conflict, Superfluous, VerificationReport, abstention_outcome, share
+from rag_app.verify.source import IndexedSource
+from rag_app.verify.statements import Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A statement's verdict from its own citations (`cited`; None without any), from all sources, and each alone."""
+
+    verdict: Verdict
+    cited: Verdict | None
+    overall: Verdict
+    alone: dict[int, Verdict]
+
+
+def judge_statements(
+    statements: Sequence[Statement],
+    sources: Sequence[IndexedSource],
+    judge: Judge,
+    *,
+    text: str,
+    phantoms: tuple[str, ...] = (),
+) -> VerificationReport:
+    """The report on the statements of an answer; `sources[n - 1]` is what `[n]` names."""
+    judged = [judge_statement(statement, sources, judge) for statement in statements]
+    verdicts = [j.verdict for j in judged]
+    factual = [j for j in judged if j.verdict.claim.kind == "factual"]
+    superfluous = [s for number, j in enumerate(judged) for s in _superfluous(number, j)]
+    cited = sum(len(j.verdict.claim.citations) for j in factual)
+    precise = sum(_precise(j) for j in factual)
+    checkable = sum(j.verdict.label != "not_checkable" for j in factual)
+    outcome = abstention_outcome(verdicts)
+    return VerificationReport(
+        text=text,
+        verdicts=tuple(verdicts),
+        level=judge.level,
+        groundedness=share(sum(j.overall.label == "supported" for j in factual), len(factual)),
+        citation_recall=share(sum(j.cited is not None and j.cited.label == "supported" for j in factual), len(factual)),
+        citation_precision=share(precise, cited),
+        checkable_share=share(checkable, len(statements)),
+        phantoms=phantoms,
+        superfluous=tuple(superfluous),
+        conflicts=tuple(c for number, j in enumerate(judged) if (c := _conflict(number, j)) is not None),
+        abstention=outcome,
+        abstained=outcome is not None and outcome.startswith("abstained"),
+    )
+
+
+def judge_statement(statement: Statement, sources: Sequence[IndexedSource], judge: Judge) -> Judged:
+    """Jointly by its citations, then each source alone; an uncited claim by all sources, with suggested citations.
+
+    A cited claim that its citations do not support but another source does keeps its label and gets a suggestion:
+    right fact, wrong marker.
+    """
+    claim = statement.claim
+    if claim.kind not in ("factual", "abstention"):
+        none = Verdict(claim, "not_checkable", 0.0, judge.level, reason=f"the statement is of kind {claim.kind}")
+        return Judged(none, None, none, {})
+    overall = judge(statement, sources)
+    if claim.kind == "abstention":
+        return Judged(overall, None, overall, {})
+    valid = [number for number in claim.citations if 1 <= number <= len(sources)]
+    alone = {number: judge(statement, [source]) for number, source in enumerate(sources, start=1)}
+    cited = judge(statement, [sources[number - 1] for number in valid]) if valid else None
+    verdict = cited or overall
+    supporting = [n for n, v in sorted(alone.items(), key=lambda p: (-p[1].score, p[0])) if v.label == "supported"]
+    if cited is None or cited.label != "supported":
+        verdict = replace(verdict, suggested_citations=tuple(n for n in supporting if n not in valid))
+    if cited is not None and cited.label != "supported" and overall.label == "supported":
+        verdict = replace(verdict, reason="another source supports it: the citation is wrong, not the fact")
+    return Judged(verdict, cited, overall, alone)
+
+
+def _superfluous(number: int, judged: Judged) -> list[Superfluous]:
+    """Markers beside one that supports the claim alone, which themselves do not."""
+    if judged.cited is None or judged.cited.label != "supported":
+        return []
+    supports = {n for n in judged.verdict.claim.citations if n in judged.alone and _supports(judged, n)}
+    if not supports:
+        return []
+    return [Superfluous(number, n) for n in judged.verdict.claim.citations if n not in supports]
+
+
+def _precise(judged: Judged) -> int:
+    """How many citations of a claim count as precise: none when jointly they do not support it."""
+    if judged.cited is None or judged.cited.label != "supported":
+        return 0
+    return len(judged.verdict.claim.citations) - len(_superfluous(0, judged))
+
+
+def _supports(judged: Judged, number: int) -> bool:
+    return judged.alone[number].label == "supported"
+
+
+def _conflict(number: int, judged: Judged) -> Conflict | None:
+    """One source supports the claim and another, about the same, contradicts it."""
+    supporting = tuple(n for n, v in judged.alone.items() if v.label == "supported")
+    against = tuple(n for n, v in judged.alone.items() if v.label == "contradicted")
+    return Conflict(number, supporting, against) if supporting and against else None

@@ -1,0 +1,112 @@
+"""Whole answers: statements, their citations, and the report."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from langchain_core.documents import Document
+
+from rag_app.types import ConfigError, UnsupportedClaimsError, dumps
+from rag_app.verify import Verifier
+
+BRIDGE = "The suspension bridge at Karrow spans 2.5 kilometers between its towers. It opened in 1987."
+FERRY = "The ferry to Skerry Island leaves twice a day and takes bicycles."
+CHUNKS = [
+    Document(BRIDGE, id="a:100-191", metadata={"source": "bridge.md", "start_index": 100}),
+    Document(FERRY, id="b:0-66", metadata={"source": "ferry.md", "start_index": 0}),
+]
+verifier = Verifier()
+
+
+def report_on(text: str, documents=CHUNKS, **settings):
+    return Verifier(**settings).invoke({"text": text, "documents": documents})
+
+
+def test_supported_claims_with_right_markers_score_full_marks() -> None:
+    report = report_on("The bridge at Karrow spans 2.5 kilometers between its towers [1]. The ferry to Skerry Island "
+                       "leaves twice a day [2].")  # fmt: skip
+    assert [v.label for v in report.verdicts] == ["supported", "supported"]
+    assert (report.groundedness, report.citation_recall, report.citation_precision) == (1.0, 1.0, 1.0)
+    assert report.abstention is None
+
+
+def test_evidence_refers_to_the_text_of_the_document() -> None:
+    evidence = report_on("The suspension bridge at Karrow spans 2.5 kilometers [1].").verdicts[0].evidence[0]
+    assert (evidence.source, evidence.chunk_id) == ("bridge.md", "a:100-191")
+    assert BRIDGE[evidence.start - 100 : evidence.end - 100] == evidence.text
+
+
+def test_a_right_fact_with_a_wrong_marker_is_recited_not_deleted() -> None:
+    report = report_on("The ferry to Skerry Island leaves twice a day and takes bicycles [1].")
+    assert report.verdicts[0].label != "supported"
+    assert report.verdicts[0].suggested_citations == (2,)
+    assert (report.groundedness, report.citation_recall) == (1.0, 0.0)
+
+
+def test_an_uncited_claim_is_checked_against_all_and_gets_a_suggestion() -> None:
+    report = report_on("The ferry to Skerry Island leaves twice a day and takes bicycles.")
+    assert report.verdicts[0].label == "supported"
+    assert report.verdicts[0].suggested_citations == (2,)
+    assert report.citation_precision is None
+
+
+def test_a_superfluous_marker_is_named() -> None:
+    report = report_on("The ferry to Skerry Island leaves twice a day and takes bicycles [1][2].")
+    assert [(s.claim, s.marker) for s in report.superfluous] == [(0, 1)]
+    assert report.citation_precision == 0.5
+
+
+def test_sources_that_disagree_are_both_shown() -> None:
+    other = Document("The ferry to Skerry Island takes 40 bicycles.", metadata={"source": "x"})
+    same = Document("The ferry to Skerry Island takes 25 bicycles.", metadata={"source": "y"})
+    report = report_on("The ferry to Skerry Island takes 25 bicycles [2].", [other, same])
+    assert [(c.supporting, c.contradicting) for c in report.conflicts] == [((2,), (1,))]
+
+
+def test_a_phantom_marker_leaves_its_claim_uncited() -> None:
+    report = report_on("The ferry to Skerry Island leaves twice a day [7].")
+    assert report.phantoms == ("7",)
+    assert report.verdicts[0].claim.citations == ()
+    assert "[7]" not in report.text
+
+
+@pytest.mark.parametrize("text", ["", "Is there a ferry?", "# Ferries", "I hope this helps!"])
+def test_an_answer_without_claims_has_no_shares_and_no_nan(text: str) -> None:
+    report = report_on(text)
+    assert report.groundedness is None
+    assert "NaN" not in dumps(report)
+
+
+def test_empty_context_supports_nothing() -> None:
+    report = report_on("The ferry leaves twice a day [1].", [])
+    assert report.verdicts[0].label == "not_found"
+    assert report.groundedness == 0.0
+
+
+def test_a_guard_raises_on_unsupported_claims() -> None:
+    with pytest.raises(UnsupportedClaimsError, match="1 of 1 claims"):
+        report_on("The moon is made of green cheese [1].", on_unsupported="raise")
+
+
+def test_missing_input_is_named() -> None:
+    with pytest.raises(ConfigError, match="documents"):
+        verifier.invoke({"text": "x"})
+    with pytest.raises(ConfigError, match="draft"):
+        verifier.invoke({"documents": []})
+
+
+def test_invoke_ainvoke_and_batch_agree() -> None:
+    inputs = {"text": "The ferry to Skerry Island leaves twice a day [2].", "documents": CHUNKS}
+    plain = verifier.invoke(inputs).summary()
+    others = [asyncio.run(verifier.ainvoke(inputs)).summary(), verifier.batch([inputs])[0].summary()]
+    for other in others:
+        assert {**other, "seconds": 0} == {**plain, "seconds": 0}
+
+
+def test_spans_of_claims_lie_in_the_text() -> None:
+    report = report_on(
+        "Facts:\n\n- The ferry takes bicycles [2].\n- The bridge opened in 1987 [1].\n\n| a | b |\n|---|---|\n| x | 3 |"
+    )
+    for verdict in report.verdicts:
+        assert report.text[slice(*verdict.claim.span)] == verdict.claim.text
