@@ -1,0 +1,74 @@
+"""One file or attachment to its documents: finds the reader, calls it, and turns every fault into a record."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import replace
+
+from rag_app.load.guess import document_type
+from rag_app.load.kinds import detect, suffix_of
+from rag_app.load.parsed import Failed, Fault, ReadOptions, Result, normalized
+
+Reader = Callable[[bytes, str, ReadOptions], list[Result]]
+
+READERS = {
+    "text": "text:read_text", "code": "text:read_code", "markdown": "markdown:read_markdown", "html": "html:read_html",
+    "csv": "tables:read_csv", "pdf": "pdf:read_pdf", "rst": "rst:read_rst", "docx": "docx:read_docx",
+    "pptx": "pptx:read_pptx", "xlsx": "xlsx:read_xlsx", "ole": "encrypted:read_ole", "epub": "epub:read_epub",
+    "odf": "odf:read_odf", "rtf": "rtf:read_rtf", "json": "records:read_json", "jsonl": "records:read_jsonl",
+    "notebook": "records:read_notebook", "email": "mail:read_email", "mbox": "mail:read_mbox",
+}  # fmt: skip
+
+
+def read(data: bytes, name: str, options: ReadOptions) -> list[Result]:
+    """The documents of a file, normalized, and the parts that failed. Never empty, never raises for a bad file."""
+    try:
+        if not data.strip():
+            raise Fault("empty", "the file is empty")
+        results = _reader(detect(data, name))(data, name, options)
+    except Fault as fault:
+        return [Failed("", fault.error, fault.reason)]
+    except MemoryError:
+        return [Failed("", "memory", "needs more memory than the limit; raise load.memory_limit_mb")]
+    except ImportError as error:
+        return [Failed("", "missing_extra", str(error))]
+    except RecursionError:
+        return [Failed("", "broken", "nested too deeply to be read")]
+    except Exception as error:  # a parser that trips over a damaged file fails this file alone
+        return [Failed("", "broken", f"the reader failed: {type(error).__name__}: {_short(error)}")]
+    return [_finish(result, name) for result in results] or [Failed("", "empty", "holds no text")]
+
+
+def _reader(kind: str) -> Reader:
+    module, function = READERS[kind].split(":")
+    reader: Reader = getattr(importlib.import_module(f"rag_app.load.{module}"), function)
+    return reader
+
+
+def _finish(result: Result, name: str) -> Result:
+    if isinstance(result, Failed):
+        return result
+    parsed = normalized(result)
+    if not parsed.text:
+        return Failed(parsed.part, "empty", "holds no text")
+    guess = parsed.metadata.get("document_type") or document_type(parsed, name)
+    metadata = {"format": parsed.format, **parsed.metadata, "document_type": guess}
+    if not metadata.get("title"):
+        stem = (parsed.part or name).replace("\\", "/").rsplit("/", 1)[-1]
+        metadata["title"] = stem.removesuffix(suffix_of(stem)) or stem
+    if parsed.pages:
+        metadata["page_count"] = len(parsed.pages)
+    return replace(parsed, metadata=metadata)
+
+
+def _short(error: Exception) -> str:
+    return " ".join(str(error).split())[:200] or "no message"
+
+
+def attached(data: bytes, name: str, options: ReadOptions) -> list[Result]:
+    """The documents of a file inside a file; `part` starts with its name. Faults when nested too deeply."""
+    if options.depth <= 0:
+        return [Failed(name, "nested", "files inside files inside files: nested too deeply")]
+    results = read(data, name, replace(options, depth=options.depth - 1))
+    return [replace(result, part=f"{name}#{result.part}" if result.part else name) for result in results]
