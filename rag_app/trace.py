@@ -145,7 +145,7 @@ class RetrievalTrace:
         terms = {}
         for arm, weight in parameters["weights"].items():
             hit = next((hit for hit in self.rankings.get(arm, ()) if hit.chunk_id == chunk_id), None)
-            terms[arm] = weight * _share(parameters, arm, hit)
+            terms[arm] = weight * _share(parameters, arm, hit, chunk_id)
         return terms
 
     def explain(self, chunk_id: str) -> Explanation:
@@ -199,17 +199,18 @@ class RetrievalTrace:
         return figure
 
 
-def _share(parameters: Mapping[str, Any], arm: str, hit: Hit | None) -> float:
+def _share(parameters: Mapping[str, Any], arm: str, hit: Hit | None, chunk_id: str) -> float:
     """An arm's unweighted part of a fused score, from what the fusion noted about itself."""
     if "scaling" not in parameters:
         place = hit.rank if hit is not None else parameters.get("missing_rank")
         return 0.0 if place is None else 1 / (parameters["k"] + place)
-    if hit is None:
+    score = hit.score if hit is not None else parameters.get("completed", {}).get(arm, {}).get(chunk_id)
+    if score is None:
         return 0.0
-    offset, spread, squash = parameters["scaling"][arm]
-    value = (hit.score - offset) / spread
-    if not squash:
-        return float(min(1.0, max(0.0, value)))
+    scale = parameters["scaling"][arm]
+    value = float((score - scale["offset"]) / scale["spread"])
+    if not scale["squash"]:
+        return max(0.0, value) if scale["limit"] is None else min(scale["limit"], max(0.0, value))
     return 1 / (1 + math.exp(-value)) if value >= 0 else math.exp(value) / (1 + math.exp(value))
 
 

@@ -28,13 +28,15 @@ def fused(scores: list[dict[str, float]], normalization: Normalization | None, m
             rank(reciprocal_rank_fusion(rankings, weights=weights, missing_rank=missing)),
             parameters=parameters,
         )
-    parameters["scaling"] = {f"arm{i}": list(scaling(arm.values(), normalization)) for i, arm in enumerate(scores)}
+    parameters["scaling"] = {
+        f"arm{i}": scaling(arm.values(), normalization).as_parameters() for i, arm in enumerate(scores)
+    }
     return trace.add(
         "linear", rank(linear_fusion(scores, weights=weights, normalization=normalization)), parameters=parameters
     )
 
 
-@given(arms, st.sampled_from([None, "min-max", "max", "z-score", "distribution"]), st.sampled_from([None, 50]))
+@given(arms, st.sampled_from([None, "top", "min-max", "max", "z-score", "distribution"]), st.sampled_from([None, 50]))
 @settings(max_examples=60)
 def test_the_fusion_terms_of_a_chunk_sum_to_its_fused_score(
     scores: list[dict[str, float]], normalization: Normalization | None, missing: int | None

@@ -19,6 +19,7 @@ from rag_app.types import ConfigError, Hit
 
 if TYPE_CHECKING:
     from rag_app.index.base import Index
+    from rag_app.retrieve.dense import DenseRanking
 
 FilterLike = Mapping[str, Any]
 
@@ -42,13 +43,13 @@ class TracedRetriever(BaseRetriever):
 
     # -- what a member defines -----------------------------------------------------------------------------------
 
-    def search(self, query: str, *, k: int, filter: FilterLike | None, dense: Sequence[Hit] | None) -> Ranked:
-        """The best `k` chunks; `dense` holds the dense ranking when a batch has made it already."""
+    def search(self, query: str, *, k: int, filter: FilterLike | None, dense: DenseRanking | None) -> Ranked:
+        """The best `k` chunks; `dense` is the query's vector and ranking when a batch has made them already."""
         raise NotImplementedError
 
     def dense_rankings(
         self, queries: Sequence[str], *, k: int, filters: Sequence[FilterLike | None]
-    ) -> list[tuple[Hit, ...]] | None:
+    ) -> list[DenseRanking] | None:
         """The dense ranking of each query by one matrix product; None when the retriever has no use for it."""
         return None
 
@@ -62,7 +63,7 @@ class TracedRetriever(BaseRetriever):
         k: int | None = None,
         top_k: int | None = None,
         filter: FilterLike | None = None,
-        dense: Sequence[Hit] | None = None,
+        dense: DenseRanking | None = None,
     ) -> list[Document]:
         if not query.strip():
             return Ranked(trace=RetrievalTrace(query, warnings=("the query is blank",)))
@@ -76,7 +77,7 @@ class TracedRetriever(BaseRetriever):
         k: int | None = None,
         top_k: int | None = None,
         filter: FilterLike | None = None,
-        dense: Sequence[Hit] | None = None,
+        dense: DenseRanking | None = None,
     ) -> list[Document]:
         find = partial(self._get_relevant_documents, query, k=k, top_k=top_k, filter=filter, dense=dense)
         return await run_in_executor(None, find, run_manager=run_manager.get_sync())

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from rag_app.retrieve.base import FilterLike, TracedRetriever
 from rag_app.trace import Ranked, RetrievalTrace
-from rag_app.types import Hit
+
+if TYPE_CHECKING:
+    from rag_app.retrieve.dense import DenseRanking
 
 
 class BM25Retriever(TracedRetriever):
@@ -16,7 +17,7 @@ class BM25Retriever(TracedRetriever):
 
     kind: Literal["bm25"] = "bm25"
 
-    def search(self, query: str, *, k: int, filter: FilterLike | None, dense: Sequence[Hit] | None = None) -> Ranked:
+    def search(self, query: str, *, k: int, filter: FilterLike | None, dense: DenseRanking | None = None) -> Ranked:
         started = time.perf_counter()
         hits = self.corpus.bm25(query, k=k, filter=filter)
         return self.ranked(RetrievalTrace(query).add("bm25", hits, seconds=time.perf_counter() - started), hits)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import numpy as np
+import numpy.typing as npt
 
 from rag_app.retrieve.base import FilterLike, TracedRetriever
 from rag_app.trace import Ranked, RetrievalTrace
@@ -14,15 +18,23 @@ if TYPE_CHECKING:
     from rag_app.index.base import Index
 
 
+@dataclass(frozen=True, slots=True)
+class DenseRanking:
+    """A query's vector, (d,) of unit length, and the chunks nearest to it."""
+
+    vector: npt.NDArray[np.float32]
+    hits: tuple[Hit, ...]
+
+
 def rank_by_vectors(
     index: Index, queries: Sequence[str], *, k: int, filters: Sequence[FilterLike | None]
-) -> list[tuple[Hit, ...]]:
+) -> list[DenseRanking]:
     """The dense ranking of each query: all queries embedded together, compared in one matrix product."""
     if not queries:
         return []
-    vectors = index.embedder.encode(list(queries), query=True)
+    vectors = cast(Any, index).embedder.encode(list(queries), query=True)
     found = index.dense_by_vectors(vectors, k=k, filters=list(filters) if any(filters) else None)
-    return list(found)
+    return [DenseRanking(vector, tuple(hits)) for vector, hits in zip(vectors, found, strict=True)]
 
 
 class DenseRetriever(TracedRetriever):
@@ -32,10 +44,11 @@ class DenseRetriever(TracedRetriever):
 
     def dense_rankings(
         self, queries: Sequence[str], *, k: int, filters: Sequence[FilterLike | None]
-    ) -> list[tuple[Hit, ...]] | None:
+    ) -> list[DenseRanking] | None:
         return rank_by_vectors(self.corpus, queries, k=k, filters=filters)
 
-    def search(self, query: str, *, k: int, filter: FilterLike | None, dense: Sequence[Hit] | None = None) -> Ranked:
+    def search(self, query: str, *, k: int, filter: FilterLike | None, dense: DenseRanking | None = None) -> Ranked:
         started = time.perf_counter()
-        hits = tuple(dense[:k]) if dense is not None else self.corpus.dense(query, k=k, filter=filter)
+        found = dense or rank_by_vectors(self.corpus, [query], k=k, filters=[filter])[0]
+        hits = found.hits[:k]
         return self.ranked(RetrievalTrace(query).add("dense", hits, seconds=time.perf_counter() - started), hits)

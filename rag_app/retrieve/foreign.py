@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
@@ -20,16 +20,23 @@ from rag_app.retrieve.identity import identities
 from rag_app.trace import RetrievalTrace, trace_of
 from rag_app.types import Hit
 
+if TYPE_CHECKING:
+    from rag_app.index.base import Index
+
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """What one retriever found: `hits`, or an `error`; a foreign one brings its `documents` along."""
+    """What one retriever found: `hits`, or an `error`; a foreign one brings its `documents` along.
+
+    `completed` has the arm's scores of chunks that it did not rank and another arm did.
+    """
 
     name: str
     hits: tuple[Hit, ...] = ()
     documents: Mapping[str, Document] = field(default_factory=dict)
     returned: tuple[Document, ...] = ()
     history: RetrievalTrace = field(default_factory=RetrievalTrace)
+    completed: Mapping[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     error: Exception | None = None
     seconds: float = 0.0
@@ -57,6 +64,20 @@ class Arm:
                 documents[chunk_id] = document
                 hits.append(Hit(chunk_id, score, len(hits) + 1))
         return replace(self, hits=tuple(hits), documents=documents)
+
+
+def complete(index: Index, query: str, vector: Any, words: Arm, vectors: Arm) -> list[Arm]:
+    """Both arms of an index, each with its score of what only the other one ranked."""
+    by_words = [hit.chunk_id for hit in words.hits]
+    by_vector = [hit.chunk_id for hit in vectors.hits]
+    unread, unseen = set(by_vector) - set(by_words), set(by_words) - set(by_vector)
+    bm25 = index.bm25_score(query, sorted(unread)) if unread else {}
+    ids = sorted(unseen)
+    cosines = (index.vectors(ids) @ vector).tolist() if ids else []
+    return [
+        replace(words, completed={i: float(score) for i, score in bm25.items()}),
+        replace(vectors, completed=dict(zip(ids, cosines, strict=True))),
+    ]
 
 
 def name_arms(retrievers: Sequence[Any], *, taken: Sequence[str] = ()) -> dict[str, Any]:

@@ -11,22 +11,28 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-Normalization = Literal["min-max", "max", "z-score", "distribution"]
+Normalization = Literal["top", "min-max", "max", "z-score", "distribution"]
+_TOP = 10
 
 
 class Scaling(NamedTuple):
-    """How one arm's scores become numbers in [0, 1]: `(score - offset) / spread`, cut to [0, 1] or squashed."""
+    """How one arm's scores become comparable numbers: `(score - offset) / spread`, cut to [0, limit] or squashed."""
 
     offset: float
     spread: float
     squash: bool = False
+    limit: float = 1.0
 
     def apply(self, score: float) -> float:
         """The score on the common scale; higher stays better."""
         value = (score - self.offset) / self.spread
         if not self.squash:
-            return min(1.0, max(0.0, value))
+            return min(self.limit, max(0.0, value))
         return 1 / (1 + math.exp(-value)) if value >= 0 else math.exp(value) / (1 + math.exp(value))
+
+    def as_parameters(self) -> dict[str, float | bool | None]:
+        """The scaling as the trace keeps it: plain JSON, no limit as null."""
+        return {**self._asdict(), "limit": None if math.isinf(self.limit) else self.limit}
 
 
 def unique(ranking: Iterable[str]) -> list[str]:
@@ -63,13 +69,18 @@ def reciprocal_rank_fusion(
 def scaling(scores: Collection[float], normalization: Normalization = "min-max") -> Scaling:
     """The scaling of one arm's scores for one query.
 
-    "min-max" maps worst and best to 0 and 1; "max" divides by the best (by min-max when that is not above 0); "z-score"
-    puts the logistic function over (score - mean) / sd; "distribution" maps mean - 3 sd and mean + 3 sd to 0 and 1.
-    Where all scores are equal there is nothing to tell apart: all become 1, or .5 for the last two. No scores: (0, 1).
+    "top" divides by the mean of the ten best, so that an arm with one clear winner says it louder than an arm that
+    likes ten things alike; it is not cut at 1. "min-max" maps worst and best to 0 and 1. "max" divides by the best.
+    "z-score" puts the logistic function over (score - mean) / sd. "distribution" maps mean - 3 sd and mean + 3 sd to 0
+    and 1. Where all scores are equal there is nothing to tell apart: all become 1, or .5 for the last two; the same
+    where "top" or "max" would divide by 0 or less. No scores: (0, 1).
     """
     if not scores:
         return Scaling(0.0, 1.0)
     low, high = min(scores), max(scores)
+    if normalization == "top":
+        best = statistics.fmean(sorted(scores, reverse=True)[:_TOP])
+        return Scaling(0.0, best, limit=math.inf) if best > 0 else Scaling(low - 1, 1.0)
     if normalization == "max" and high > 0:
         return Scaling(0.0, high)
     if normalization in ("min-max", "max"):
@@ -85,17 +96,20 @@ def linear_fusion(
     *,
     weights: Sequence[float] | None = None,
     normalization: Normalization = "min-max",
+    completed: Sequence[Mapping[str, float]] | None = None,
 ) -> dict[str, float]:
     """Score each id by the sum of weight x scaled score over the arms that hold it.
 
-    Scores are scaled per query and arm to [0, 1]; an id that an arm lacks gets 0 from it. Weights default to equal
-    shares of 1, so that the fused score is in [0, 1].
+    Scores are scaled per query and arm, to [0, 1] but for "top"; an id that an arm lacks gets 0 from it. `completed`
+    has, for each arm, true scores of ids that the arm did not rank: they count, and do not move the scale. Weights
+    default to equal shares of 1.
     """
     shares = weights if weights is not None else [1 / max(1, len(arms))] * len(arms)
+    more = completed if completed is not None else [{}] * len(arms)
     fused: defaultdict[str, float] = defaultdict(float)
-    for scores, weight in zip(arms, shares, strict=True):
+    for scores, weight, extra in zip(arms, shares, more, strict=True):
         scale = scaling(scores.values(), normalization)
-        for chunk_id, score in scores.items():
+        for chunk_id, score in {**extra, **scores}.items():
             fused[chunk_id] += weight * scale.apply(score)
     return dict(fused)
 

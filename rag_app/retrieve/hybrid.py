@@ -14,9 +14,9 @@ from pydantic import Field, model_validator
 
 from rag_app.retrieve.arms import auto_weights
 from rag_app.retrieve.base import FilterLike, TracedRetriever
-from rag_app.retrieve.dense import rank_by_vectors
-from rag_app.retrieve.foreign import Arm, ask_all, ask_all_async, name_arms
-from rag_app.retrieve.fusion import Normalization, Scaling, linear_fusion, reciprocal_rank_fusion, scaling
+from rag_app.retrieve.dense import DenseRanking, rank_by_vectors
+from rag_app.retrieve.foreign import Arm, ask_all, ask_all_async, complete, name_arms
+from rag_app.retrieve.fusion import Normalization, linear_fusion, reciprocal_rank_fusion, scaling
 from rag_app.trace import Ranked, RetrievalTrace, annotate, rank
 from rag_app.types import Hit
 
@@ -36,10 +36,13 @@ class HybridRetriever(TracedRetriever):
     fusion: Fusion = Field(default="rrf", description="Reciprocal ranks, scaled scores, or distribution-based scores.")
     rrf_k: int = Field(default=60, ge=0, description="The k of reciprocal rank fusion.")
     missing_rank: int | None = Field(default=None, ge=1, description="The rank of a chunk in an arm that lacks it.")
-    normalization: Normalization = Field(default="max", description="How linear fusion scales each arm's scores.")
+    normalization: Normalization = Field(default="top", description="How linear fusion scales each arm's scores.")
     weights: Literal["auto", "fixed"] | list[float] = Field(default="auto", description="How much say each arm has.")
     bm25_weight: float = Field(default=0.5, ge=0, description="The say of words, when weights are fixed.")
     dense_weight: float = Field(default=0.5, ge=0, description="The say of vectors, when weights are fixed.")
+    complete: bool = Field(
+        default=True, description="Linear fusion scores each candidate in both arms, also where it was not ranked."
+    )
     fetch_k: int = Field(default=100, ge=1, description="How deep each arm ranks before fusion; at least top_k.")
     on_error: Literal["raise", "degrade"] = Field(default="raise", description="What a failing arm does.")
     id_key: str | None = Field(default=None, exclude=True, repr=False)
@@ -84,7 +87,7 @@ class HybridRetriever(TracedRetriever):
         k: int | None = None,
         top_k: int | None = None,
         filter: FilterLike | None = None,
-        dense: Sequence[Hit] | None = None,
+        dense: DenseRanking | None = None,
     ) -> list[Document]:
         if not query.strip():
             return Ranked(trace=RetrievalTrace(query, warnings=("the query is blank",)))
@@ -102,7 +105,7 @@ class HybridRetriever(TracedRetriever):
         k: int | None = None,
         top_k: int | None = None,
         filter: FilterLike | None = None,
-        dense: Sequence[Hit] | None = None,
+        dense: DenseRanking | None = None,
     ) -> list[Document]:
         if not query.strip():
             return Ranked(trace=RetrievalTrace(query, warnings=("the query is blank",)))
@@ -121,7 +124,7 @@ class HybridRetriever(TracedRetriever):
 
     def dense_rankings(
         self, queries: Sequence[str], *, k: int, filters: Sequence[FilterLike | None]
-    ) -> list[tuple[Hit, ...]] | None:
+    ) -> list[DenseRanking] | None:
         if not self._has_index():
             return None
         try:
@@ -142,14 +145,22 @@ class HybridRetriever(TracedRetriever):
     def _named(self) -> dict[str, Any]:
         return name_arms(self.retrievers, taken=("bm25", "dense") if self._has_index() else ())
 
-    def _index_arms(self, query: str, k: int, filter: FilterLike | None, dense: Sequence[Hit] | None) -> list[Arm]:
+    def _index_arms(self, query: str, k: int, filter: FilterLike | None, dense: DenseRanking | None) -> list[Arm]:
         if not self._has_index():
             return []
-        depth, index = self._depth(k), self.corpus
+        depth, index, vector = self._depth(k), self.corpus, None
         words = Arm.of("bm25", lambda: index.bm25(query, k=depth, filter=filter))
-        if dense is not None:
-            return [words, Arm("dense", tuple(dense[:depth]))]
-        return [words, Arm.of("dense", lambda: index.dense(query, k=depth, filter=filter))]
+
+        def nearest() -> tuple[Hit, ...]:
+            nonlocal vector
+            found = dense or rank_by_vectors(index, [query], k=depth, filters=[filter])[0]
+            vector = found.vector
+            return found.hits[:depth]
+
+        vectors = Arm.of("dense", nearest)
+        if self.fusion == "rrf" or not self.complete or vectors.error is not None or words.error is not None:
+            return [words, vectors]
+        return complete(index, query, vector, words, vectors)
 
     def arm_weights(self, names: Sequence[str]) -> dict[str, float]:
         """The weight of each arm, by name."""
@@ -192,9 +203,13 @@ class HybridRetriever(TracedRetriever):
             return fused, parameters
         normalization: Normalization = "distribution" if self.fusion == "dbsf" else self.normalization
         scores = [{hit.chunk_id: hit.score for hit in arm.hits} for arm in arms]
-        scalings: list[Scaling] = [scaling(each.values(), normalization) for each in scores]
-        parameters["scaling"] = {arm.name: list(scale) for arm, scale in zip(arms, scalings, strict=True)}
-        return linear_fusion(scores, weights=shares, normalization=normalization), parameters
+        for arm, each in zip(arms, scores, strict=True):
+            parameters.setdefault("scaling", {})[arm.name] = scaling(each.values(), normalization).as_parameters()
+        completed = [arm.completed for arm in arms]
+        if any(completed):
+            parameters["completed"] = {arm.name: dict(arm.completed) for arm in arms}
+        fused = linear_fusion(scores, weights=shares, normalization=normalization, completed=completed)
+        return fused, parameters
 
     def _documents(self, hits: Sequence[Hit], arms: Sequence[Arm]) -> list[Document]:
         ids = [hit.chunk_id for hit in hits]

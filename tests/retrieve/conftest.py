@@ -69,6 +69,9 @@ class MemoryIndex:
         scores = {c: sum(self.bm25_terms(query, c).values()) for c in self._passing(filter)}
         return rank({c: s for c, s in scores.items() if s > 0})[:k]
 
+    def bm25_score(self, query: str, chunk_ids: Sequence[str]) -> dict[str, float]:
+        return {c: sum(self.bm25_terms(query, c).values()) for c in chunk_ids}
+
     def dense(self, query: str, *, k: int, filter: Mapping[str, Any] | None = None) -> tuple[Hit, ...]:
         self.calls.append("dense")
         return self.dense_by_vectors(self.embedder.encode([query], query=True), k=k, filters=[filter])[0]

@@ -47,8 +47,17 @@ def test_linear_fusion_takes_scores_and_named_weights(index: Any) -> None:
     retriever = HybridRetriever(index=index, fusion="linear", weights="fixed", bm25_weight=0.8, dense_weight=0.2)
     record = trace(retriever.invoke("valve of the pump"))
     arms = [{hit.chunk_id: hit.score for hit in record.rankings[name]} for name in ("bm25", "dense")]
-    expected = linear_fusion(arms, weights=[0.8, 0.2], normalization="max")
-    assert {hit.chunk_id: hit.score for hit in record.rankings["linear"]} == expected
+    expected = linear_fusion(arms, weights=[0.8, 0.2], normalization="top")
+    assert {hit.chunk_id: hit.score for hit in record.rankings["linear"]} == pytest.approx(expected)
+
+
+def test_linear_fusion_scores_a_candidate_in_both_arms_however_deep_they_rank(index: Any) -> None:
+    deep = HybridRetriever(index=index, fusion="linear", normalization="max", fetch_k=5).invoke("closed valve", k=1)
+    flat = HybridRetriever(index=index, fusion="linear", normalization="max", fetch_k=1).invoke("closed valve", k=1)
+    assert flat[0].id == deep[0].id
+    assert trace(flat).rankings["linear"][0].score == pytest.approx(trace(deep).rankings["linear"][0].score)
+    for hit in trace(flat).rankings["linear"]:
+        assert sum(trace(flat).fusion_terms(hit.chunk_id, "linear").values()) == pytest.approx(hit.score)
 
 
 def test_every_hit_carries_rank_and_score_of_every_stage_as_plain_numbers(index: Any) -> None:
