@@ -34,7 +34,7 @@ def align(claim: str, chunk: Document) -> list[Span]:
 
 def best_window(claim: str, text: str) -> tuple[Span, float]:
     """The best window of `text` for the claim and the share of the claim's term weight that it holds, in [0, 1]."""
-    spans = _units(text)
+    spans = quotable_units(text)
     if not spans:
         return Span(0, 0), 0.0
     bags = [stems(text[span.start : span.end]) for span in spans]
@@ -56,7 +56,7 @@ def best_window(claim: str, text: str) -> tuple[Span, float]:
     return best, sum(weights[stem] for stem in wanted & inside) / total
 
 
-def _units(text: str) -> list[Span]:
+def quotable_units(text: str) -> list[Span]:
     """Sentences, list items and whole table rows: what can be quoted."""
     units: list[Span] = []
     row: tuple[int, int] | None = None
@@ -80,7 +80,7 @@ def _code_lines(text: str, span: Span) -> Iterable[Span]:
 
 def stems(text: str) -> set[str]:
     """Terms cut to a soft stem, so that inflection does not hide a match."""
-    return {soft_stem(term) for term in _ANALYZER.terms(text)}
+    return {soft_stem(term) for term in _ANALYZER.terms(text, language="none")}
 
 
 def soft_stem(term: str) -> str:

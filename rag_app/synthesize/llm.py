@@ -1,0 +1,283 @@
+"""Answers written by a chat model, whichever LangChain knows; grounded in numbered evidence and checked in code."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessageChunk, BaseMessage
+from langchain_core.prompts import ChatPromptTemplate
+from pydantic import Field, SecretStr, field_validator
+
+from rag_app.cite import ParsedText, StreamParser, bind, claims, parse_markers
+from rag_app.synthesize import models
+from rag_app.synthesize.base import Draft, Synthesizer, check_inputs, draft_events, draft_of
+from rag_app.synthesize.events import Abstained, CitationFound, DraftDone, Event, Retraction, Sentence, Token, Usage
+from rag_app.synthesize.packing import about_tokens, pack
+from rag_app.synthesize.prompt import SYSTEM, check_prompt, cited_prompt, format_evidence
+from rag_app.synthesize.replies import Reply, SentenceReply, declines, message_text, read_usage, structured_text
+from rag_app.synthesize.safety import OPEN_LINK, allow_links, quarantine
+from rag_app.trace import Ranked
+from rag_app.types import ModelError
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A request to the model: what it is shown, and the evidence that its markers will name."""
+
+    question: str
+    evidence: Ranked
+    messages: list[BaseMessage]
+    warnings: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Stream:
+    """What has been shown of a streamed answer."""
+
+    parser: StreamParser
+    shown: list[str] = field(default_factory=list)
+    raw: list[str] = field(default_factory=list)
+    held: str = ""
+    message: AIMessageChunk | None = None
+
+
+class LLMSynthesizer(Synthesizer):
+    """Asks a chat model for an answer with citation markers, and holds it to the evidence.
+
+    `model` is any `init_chat_model` string ("openai:gpt-4.1-mini", "ollama:llama3.2"); with `base_url` it is the name
+    of a model behind an OpenAI-compatible server. A `chat_model` given at run time is used as it is.
+    """
+
+    kind: Literal["llm"] = "llm"
+    model: str | None = Field(default=None, description="An init_chat_model string, or a name behind `base_url`.")
+    base_url: str | None = Field(
+        default=None, description="An OpenAI-compatible server: vLLM, Ollama, llama.cpp, Azure."
+    )
+    api_key: SecretStr | None = Field(
+        default=None, description="The key; otherwise the provider's environment variable."
+    )
+    temperature: float | None = Field(default=0.0, ge=0, le=2)
+    max_tokens: int | None = Field(default=None, ge=1, description="The longest answer, in tokens.")
+    timeout: float = Field(default=60.0, gt=0, description="Seconds to wait for the model.")
+    max_retries: int = Field(default=3, ge=0, description="Retries with backoff on 429, 5xx and broken connections.")
+    requests_per_second: float | None = Field(default=None, gt=0, description="A rate limit; null for none.")
+    mode: Literal["inline", "structured", "native"] = Field(
+        default="inline", description="Markers in the text, a JSON schema, or the provider's own citations."
+    )
+    system_prompt: str = Field(default=SYSTEM, description="Variables: {delimiter}, {abstention}.")
+    evidence_tokens: int | None = Field(default=6000, ge=1, description="The budget of evidence; null for no limit.")
+    near_duplicate: float = Field(default=0.9, gt=0, le=1, description="Overlap from which a passage is a duplicate.")
+    attribute_floor: float | None = Field(
+        default=0.5, ge=0, le=1, description="Coverage from which an uncited sentence gets a citation; null for never."
+    )
+    withhold_instructions: bool = Field(default=True, description="Keep sentences that talk to the model from it.")
+    check_links: bool = Field(default=True, description="Remove links that stand in no passage.")
+    input_price: float | None = Field(default=None, ge=0, description="Price of a million input tokens.")
+    output_price: float | None = Field(default=None, ge=0, description="Price of a million output tokens.")
+    chat_model: BaseChatModel | None = Field(default=None, exclude=True, repr=False)
+    prompt: ChatPromptTemplate | None = Field(default=None, exclude=True, repr=False)
+    count_tokens: Callable[[str], int] | None = Field(default=None, exclude=True, repr=False)
+
+    @field_validator("prompt")
+    @classmethod
+    def _has_its_variables(cls, prompt: ChatPromptTemplate | None) -> ChatPromptTemplate | None:
+        return None if prompt is None else check_prompt(prompt)
+
+    def draft(self, inputs: Mapping[str, Any]) -> Draft:
+        """The model's answer, held to the evidence; ModelError when the model fails."""
+        prepared = self.prepare(inputs)
+        if isinstance(prepared, Draft):
+            return prepared
+        with models.failures():
+            reply = self._ask(prepared)
+        return self.finish(prepared, reply)
+
+    async def adraft(self, inputs: Mapping[str, Any]) -> Draft:
+        """The same as `draft`."""
+        prepared = self.prepare(inputs)
+        if isinstance(prepared, Draft):
+            return prepared
+        with models.failures():
+            reply = await self._aask(prepared)
+        return self.finish(prepared, reply)
+
+    def prepare(self, inputs: Mapping[str, Any]) -> Prepared | Draft:
+        """The request to the model, or the abstention that needs no model."""
+        question = inputs["question"]
+        count = self.count_tokens or about_tokens
+        packed = pack(
+            inputs["evidence"], budget=self.evidence_tokens, count_tokens=count, near_duplicate=self.near_duplicate
+        )
+        if not packed:
+            return self.abstain(question, "budget")
+        shown = packed
+        warnings: tuple[str, ...] = ()
+        if self.withhold_instructions:
+            safe = quarantine(packed)
+            shown, warnings = Ranked(safe.evidence, packed.trace), safe.warnings
+        delimiter = secrets.token_hex(4)
+        prompt = self.prompt or cited_prompt(self.system_prompt)
+        values = {
+            "question": question,
+            "evidence": format_evidence(shown, delimiter),
+            "delimiter": delimiter,
+            "abstention": self.abstention_text,
+            "history": list(inputs.get("history") or ()),
+        }
+        wanted = set(prompt.input_variables) | set(prompt.optional_variables)
+        messages = prompt.format_messages(**{key: value for key, value in values.items() if key in wanted})
+        return Prepared(question, packed, messages, tuple(warnings))
+
+    def finish(self, prepared: Prepared, reply: Reply) -> Draft:
+        """The draft of the model's reply: links checked, markers resolved, declining told from answering."""
+        usage = self._usage(reply.usage)
+        warnings = (*prepared.warnings, *reply.warnings)
+        evidence = tuple(prepared.evidence)
+        if reply.refusal or not reply.text.strip():
+            note = "the model refused" if reply.refusal else "the model returned an empty reply"
+            return self.abstain(
+                prepared.question, "model_declined", warnings=(*warnings, note), usage=usage, evidence=evidence
+            )
+        text, links = self._checked(reply.text, prepared)
+        if links:
+            warnings = (*warnings, f"links that stand in no passage were removed: {', '.join(links)}")
+        draft = draft_of(
+            prepared.question,
+            text,
+            evidence,
+            attribute_uncited=self.attribute_floor,
+            warnings=warnings,
+            usage=usage,
+        )
+        if not draft.citations and declines(draft.text, self.abstention_text):
+            return replace(draft, abstained=True, abstention_reason="model_declined")
+        return draft
+
+    def stream_draft(self, inputs: dict[str, Any]) -> Iterator[Event]:
+        """The answer while it is written. When the stream dies, what was shown is retracted and ModelError raised."""
+        check_inputs(inputs)
+        missing = self.without_evidence(inputs)
+        prepared = missing if missing is not None else self.prepare(inputs)
+        if isinstance(prepared, Draft) or self.mode != "inline":
+            yield from draft_events(self.invoke(inputs))
+            return
+        state = _Stream(StreamParser(len(prepared.evidence)))
+        try:
+            with models.failures():
+                for chunk in self._model().stream(prepared.messages):
+                    yield from self._fed(state, chunk, prepared)
+        except ModelError as error:
+            yield Retraction("", str(error))
+            raise
+        yield from self._ended(state, prepared)
+
+    async def astream_draft(self, inputs: dict[str, Any]) -> AsyncIterator[Event]:
+        """The same as `stream_draft`."""
+        check_inputs(inputs)
+        missing = self.without_evidence(inputs)
+        prepared = missing if missing is not None else self.prepare(inputs)
+        if isinstance(prepared, Draft) or self.mode != "inline":
+            for event in draft_events(await self.ainvoke(inputs)):
+                yield event
+            return
+        state = _Stream(StreamParser(len(prepared.evidence)))
+        try:
+            with models.failures():
+                async for chunk in self._model().astream(prepared.messages):
+                    for event in self._fed(state, chunk, prepared):
+                        yield event
+        except ModelError as error:
+            yield Retraction("", str(error))
+            raise
+        for event in self._ended(state, prepared):
+            yield event
+
+    def _fed(self, state: _Stream, chunk: Any, prepared: Prepared) -> Iterator[Event]:
+        if isinstance(chunk, AIMessageChunk):
+            state.message = chunk if state.message is None else state.message + chunk
+        piece = message_text(chunk)
+        if not piece:
+            return
+        state.raw.append(piece)
+        yield from self._shown(state, state.parser.feed(piece), prepared, last=False)
+
+    def _shown(self, state: _Stream, news: ParsedText, prepared: Prepared, *, last: bool) -> Iterator[Event]:
+        """Certain text, let go at white space so that a link is whole when it is checked."""
+        text = state.held + news.text
+        cut = len(text)
+        if self.check_links and not last and (open_link := OPEN_LINK.search(text)):
+            cut = open_link.start()
+        state.held = text[cut:]
+        text, _ = self._checked(text[:cut], prepared)
+        if text:
+            state.shown.append(text)
+            yield Token(text)
+
+    def _ended(self, state: _Stream, prepared: Prepared) -> Iterator[Event]:
+        yield from self._shown(state, state.parser.close(), prepared, last=True)
+        message = state.message
+        reply = Reply("".join(state.raw), read_usage(message), refusal=models.refused(message))
+        draft = self.finish(prepared, reply)
+        if draft.abstained:
+            yield Abstained(draft.abstention_reason or "model_declined", draft.text)
+        else:
+            if draft.text != "".join(state.shown):
+                yield Retraction(draft.text, "; ".join(draft.warnings[-1:]) or "citations were added")
+            for claim in claims(bind(parse_markers(draft.text, len(draft.evidence)))):
+                yield Sentence(claim.text, claim.span, claim.citations)
+            for citation in draft.citations:
+                yield CitationFound(citation)
+        if draft.usage:
+            yield Usage(dict(draft.usage))
+        yield DraftDone(draft)
+
+    def _checked(self, text: str, prepared: Prepared) -> tuple[str, list[str]]:
+        return allow_links(text, prepared.evidence, prepared.question) if self.check_links else (text, [])
+
+    def _ask(self, prepared: Prepared) -> Reply:
+        if self.mode == "structured":
+            found = self._model().with_structured_output(SentenceReply, include_raw=True).invoke(prepared.messages)
+            return structured_text(found, self.abstention_text)
+        return models.reply_of(self._model().invoke(self._messages(prepared)), native=self.mode == "native")
+
+    async def _aask(self, prepared: Prepared) -> Reply:
+        if self.mode == "structured":
+            found = (
+                await self._model().with_structured_output(SentenceReply, include_raw=True).ainvoke(prepared.messages)
+            )
+            return structured_text(found, self.abstention_text)
+        return models.reply_of(await self._model().ainvoke(self._messages(prepared)), native=self.mode == "native")
+
+    def _messages(self, prepared: Prepared) -> list[BaseMessage]:
+        if self.mode != "native":
+            return prepared.messages
+        return models.native_messages(prepared.messages, prepared.question, prepared.evidence)
+
+    def _model(self) -> BaseChatModel:
+        if self.chat_model is not None:
+            return self.chat_model
+        return models.build(
+            self.model,
+            base_url=self.base_url,
+            api_key=self.api_key,
+            temperature=self.temperature,
+            max_tokens=self.max_tokens,
+            timeout=self.timeout,
+            max_retries=self.max_retries,
+            requests_per_second=self.requests_per_second,
+        )
+
+    def _usage(self, usage: Mapping[str, Any]) -> dict[str, Any]:
+        """Tokens, and the cost where prices are set."""
+        found = dict(usage)
+        if found and self.input_price is not None and self.output_price is not None:
+            spent = found.get("input_tokens", 0) * self.input_price + found.get("output_tokens", 0) * self.output_price
+            found["cost"] = spent / 1e6
+        return found
+
+
+__all__ = ["LLMSynthesizer", "Prepared"]
