@@ -9,10 +9,8 @@ answer = build_chain(settings, index).invoke("How long is the warranty?")
 
 from __future__ import annotations
 
-import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from operator import itemgetter
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +23,11 @@ from rag_app.embed.base import Embedder
 from rag_app.index import LocalIndex
 from rag_app.ingest import IngestReport, ingest
 from rag_app.settings import Settings
-from rag_app.synthesize.base import Draft
-from rag_app.trace import RetrievalTrace, trace_of
-from rag_app.types import ConfigError, Verdict
+from rag_app.synthesize.base import Draft, draft_of
+from rag_app.synthesize.events import DraftDone, Event, Retraction
+from rag_app.trace import trace_of
+from rag_app.types import ConfigError, Hit, Verdict
+from rag_app.verify.report import VerificationReport
 
 Progress = Callable[[int, int, str], None]
 Question = str | Mapping[str, Any]
@@ -113,13 +113,20 @@ def build_chain(settings: Settings, index: LocalIndex, *, chat_model: Any = None
 def chain_of(stages: Stages) -> Runnable[Question, Answer]:
     """The chain over given stages; any foreign object of the same LangChain type may stand in for one of ours."""
     return (
-        RunnableLambda(as_inputs, name="question")
-        | RunnablePassthrough.assign(candidates=retrieve_with(stages.retriever))
-        | RunnablePassthrough.assign(evidence=rerank_with(stages.reranker) | RunnableLambda(stages.expander.expand))
+        evidence_chain(stages)
         | RunnablePassthrough.assign(draft=stages.synthesizer)
         | RunnablePassthrough.assign(verdicts=stages.verifier)
         | RunnableLambda(to_answer, name="answer")
     ).with_config(run_name="rag_app")
+
+
+def evidence_chain(stages: Stages) -> Runnable[Question, dict[str, Any]]:
+    """The first half: question in, the state with `candidates` and `evidence` out."""
+    return (
+        RunnableLambda(as_inputs, name="question")
+        | RunnablePassthrough.assign(candidates=retrieve_with(stages.retriever))
+        | RunnablePassthrough.assign(evidence=rerank_with(stages.reranker) | RunnableLambda(stages.expander.expand))
+    )
 
 
 def as_inputs(question: Question) -> dict[str, Any]:
@@ -168,7 +175,8 @@ def list_or_ranked(documents: Sequence[Document]) -> Sequence[Document]:
 
 def to_answer(state: Mapping[str, Any]) -> Answer:
     """The Answer of a finished run; nothing is computed here, only put together."""
-    draft, report = state["draft"], state["verdicts"]
+    report = state["verdicts"]
+    draft = after_policy(state["draft"], report)
     trace = trace_of(state["evidence"], state["question"])
     return Answer(
         question=state["question"],
@@ -179,13 +187,23 @@ def to_answer(state: Mapping[str, Any]) -> Answer:
         evidence=tuple(passage(number, document) for number, document in enumerate(draft.evidence, start=1)),
         abstained=draft.abstained,
         abstention_reason=draft.abstention_reason,
-        warnings=(*trace.warnings, *draft.warnings),
+        warnings=(*trace.warnings, *draft.warnings, *report.warnings),
         phantoms=draft.phantoms,
         usage=draft.usage,
         timings={**trace.timings, "synthesize": draft.seconds, "verify": report.seconds},
         confidence=draft.confidence,
         report=report.summary(),
     )
+
+
+def after_policy(draft: Draft, report: VerificationReport) -> Draft:
+    """The draft as the verifier's policy left it: its text, with the citations resolved again where the text changed."""
+    if report.abstained and not draft.abstained:
+        return replace(draft, text=report.text, citations=(), abstained=True, abstention_reason="claims_unsupported")
+    if not report.actions or report.text == draft.text:
+        return draft
+    again = draft_of(draft.question, report.text, draft.evidence)
+    return replace(draft, text=again.text, citations=again.citations)
 
 
 def passage(number: int, document: Document) -> Passage:
@@ -202,4 +220,83 @@ def passage(number: int, document: Document) -> Passage:
         title=metadata.get("title"),
         page=metadata.get("page"),
         section_path=tuple(metadata.get("section_path") or ()),
+    )
+
+
+# ------------------------------------------------------------------------------------------------------------ streaming
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """The evidence is found: `hits` in order, before a word is written."""
+
+    hits: tuple[Hit, ...]
+    type: str = "retrieval"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """The verdicts on the finished text."""
+
+    verdicts: tuple[Verdict, ...]
+    type: str = "verdicts"
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The finished Answer; always the last event."""
+
+    answer: Answer
+    type: str = "done"
+
+
+AnswerEvent = Retrieved | Event | Verdicts | Done
+
+
+def stream_answer(stages: Stages, question: Question, config: RunnableConfig | None = None) -> Iterator[AnswerEvent]:
+    """The answer as typed events: retrieval, tokens, sentences, citations, verdicts, usage, done.
+
+    Joined, the texts of the tokens are the answer's text, unless a retraction replaced it.
+    """
+    state = evidence_chain(stages).invoke(question, config)
+    yield Retrieved(hits_of(state["evidence"]))
+    for event in stages.synthesizer.stream_draft(state):
+        if isinstance(event, DraftDone):
+            state["draft"] = event.draft
+        else:
+            yield event
+    state["verdicts"] = stages.verifier.invoke(state, config)
+    yield from last_events(state)
+
+
+async def astream_answer(
+    stages: Stages, question: Question, config: RunnableConfig | None = None
+) -> AsyncIterator[AnswerEvent]:
+    """The same as `stream_answer`."""
+    state = await evidence_chain(stages).ainvoke(question, config)
+    yield Retrieved(hits_of(state["evidence"]))
+    async for event in stages.synthesizer.astream_draft(state):
+        if isinstance(event, DraftDone):
+            state["draft"] = event.draft
+        else:
+            yield event
+    state["verdicts"] = await stages.verifier.ainvoke(state, config)
+    for event in last_events(state):
+        yield event
+
+
+def last_events(state: Mapping[str, Any]) -> Iterator[AnswerEvent]:
+    """What follows the text: a retraction when a policy changed it, the verdicts, the Answer."""
+    answer = to_answer(state)
+    if answer.text != state["draft"].text:
+        yield Retraction(answer.text, "; ".join(state["verdicts"].actions) or "claims_unsupported")
+    yield Verdicts(answer.verdicts)
+    yield Done(answer)
+
+
+def hits_of(evidence: Sequence[Document]) -> tuple[Hit, ...]:
+    """The evidence in order, scored by its last stage."""
+    return tuple(
+        Hit(str(document.id), float(document.metadata.get("relevance_score") or 0.0), place)
+        for place, document in enumerate(evidence, start=1)
     )

@@ -6,7 +6,6 @@ import importlib
 import importlib.util
 import sys
 
-import click
 import typer
 
 app = typer.Typer(
@@ -62,18 +61,25 @@ def main(arguments: list[str] | None = None) -> None:
     arguments = [argument for argument in arguments if argument != "--debug"]
     try:
         code = app(arguments, standalone_mode=False)
-    except click.exceptions.Abort:
+    except typer.Abort:
         sys.exit(130)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(2)
     except BrokenPipeError:
         sys.exit(1)
     except Exception as error:
-        from rag_app.types import RagAppError
-
-        if debug or not isinstance(error, RagAppError):
+        if debug:
             raise
-        sys.stderr.write(f"error: {error}\n")
-        sys.exit(exit_code(error))
+        sys.exit(report(error))
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def report(error: Exception) -> int:
+    """Say what went wrong in one sentence on standard error; the exit code. Errors of the program itself pass through."""
+    if hasattr(error, "show") and hasattr(error, "exit_code"):  # a usage error; typer brings its own copy of click
+        error.show()
+        return 2
+    from rag_app.types import RagAppError
+
+    if not isinstance(error, RagAppError):
+        raise error
+    sys.stderr.write(f"error: {error}\n")
+    return exit_code(error)

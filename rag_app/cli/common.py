@@ -43,6 +43,19 @@ def emit(value: Any) -> None:
     sys.stdout.flush()
 
 
+def filter_from_json(text: str) -> dict[str, Any]:
+    """The filter written as JSON on the command line, checked; ConfigError with the place of the fault."""
+    from rag_app.filters import parse_filter
+    from rag_app.types import ConfigError
+
+    try:
+        tree = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ConfigError(f'--filter {text!r} is not JSON ({error.msg}); write \'{{"source": "a.md"}}\'') from None
+    parse_filter(tree)
+    return dict(tree)
+
+
 def console() -> Console:
     """The console for people: standard output."""
     from rich.console import Console
