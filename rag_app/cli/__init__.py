@@ -73,7 +73,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def report(error: Exception) -> int:
-    """Say what went wrong in one sentence on standard error; the exit code. Errors of the program itself pass through."""
+    """What went wrong as one sentence on standard error; returns the exit code. Faults of the program pass through."""
     if hasattr(error, "show") and hasattr(error, "exit_code"):  # a usage error; typer brings its own copy of click
         error.show()
         return 2

@@ -38,7 +38,7 @@ def info_command(
     sets: SetOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """The pipeline card: chunking, embedding, retrieval, reranking, prompt and verification plan, with measured values."""
+    """The pipeline card: chunking, embedding, retrieval, reranking, prompt, verification, with measured values."""
     from rag_app.pipeline import open_index
     from rag_app.pipeline_card import pipeline_card
 

@@ -36,7 +36,8 @@ def print_answer(console: Console, answer: Answer, *, text: bool = True) -> None
     for verdict in answer.verdicts:
         color = _COLORS.get(verdict.label, "white")
         console.print(
-            f"  [{color}]{verdict.label}[/] {verdict.score:.2f} [dim]({verdict.level})[/] {escape(brief(verdict.claim.text))}"
+            f"  [{color}]{verdict.label}[/] {verdict.score:.2f} [dim]({verdict.level})[/] "
+            f"{escape(brief(verdict.claim.text))}"
         )
         for check in verdict.checks:
             if check.outcome == "fail":

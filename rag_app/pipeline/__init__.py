@@ -1,0 +1,40 @@
+"""Settings and stages put together: nothing but composition.
+
+```python
+settings = Settings()
+index, report = build_index(settings, ["docs"], "docs.index")
+answer = build_chain(settings, index).invoke("How long is the warranty?")
+```
+"""
+
+from rag_app.pipeline.build import (
+    Stages,
+    bind,
+    build_index,
+    build_splitter,
+    build_stages,
+    open_index,
+    open_or_create,
+)
+from rag_app.pipeline.chain import build_chain, chain_of, evidence_chain, to_answer
+from rag_app.pipeline.stream import AnswerEvent, Done, Retrieved, Verdicts, astream_answer, stream_answer
+
+__all__ = [
+    "AnswerEvent",
+    "Done",
+    "Retrieved",
+    "Stages",
+    "Verdicts",
+    "astream_answer",
+    "bind",
+    "build_chain",
+    "build_index",
+    "build_splitter",
+    "build_stages",
+    "chain_of",
+    "evidence_chain",
+    "open_index",
+    "open_or_create",
+    "stream_answer",
+    "to_answer",
+]

@@ -1,0 +1,82 @@
+"""The index side: settings into stages, files into an index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from langchain_core.retrievers import BaseRetriever
+
+from rag_app.embed.base import Embedder
+from rag_app.index import LocalIndex
+from rag_app.ingest import IngestReport, ingest
+from rag_app.settings import Settings
+
+Progress = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """The question side of a pipeline, each stage bound to its index and models; each is useful by itself."""
+
+    retriever: BaseRetriever
+    reranker: Any
+    expander: Any
+    synthesizer: Any
+    verifier: Any
+
+
+def build_splitter(settings: Settings, embedder: Embedder) -> Any:
+    """The settings' splitter, with the embedder's tokenizer as its ruler and the embedder for semantic cuts."""
+    return settings.split.bind(count_tokens=embedder.count_tokens, max_tokens=embedder.max_tokens, embeddings=embedder)
+
+
+def build_index(
+    settings: Settings,
+    paths: Sequence[str | Path],
+    directory: str | Path,
+    *,
+    sync: bool = False,
+    progress: Progress | None = None,
+) -> tuple[LocalIndex, IngestReport]:
+    """Load, split, embed and index `paths` into the folder `directory`, made when it is not there.
+
+    Unchanged documents are skipped, changed ones replaced; with `sync`, documents whose file vanished are deleted.
+    Files that cannot be loaded are in the report's `failed`; the others go on.
+    """
+    index = open_or_create(settings, directory)
+    loaded = settings.load.load_all([str(path) for path in paths], progress=progress)
+    report = ingest(index, loaded, build_splitter(settings, index.embedder), sync=sync, progress=progress)
+    return index, report
+
+
+def open_or_create(settings: Settings, directory: str | Path) -> LocalIndex:
+    """The index at `directory`, checked against the settings; a new one where there is none."""
+    if LocalIndex.exists(directory):
+        return open_index(settings, directory)
+    return LocalIndex.create(directory, embedder=settings.embed, settings=settings.index)
+
+
+def open_index(settings: Settings, directory: str | Path) -> LocalIndex:
+    """The index at `directory`; IndexMissingError when there is none, IndexMismatchError when the settings disagree."""
+    return LocalIndex.open(directory, embedder=settings.embed)
+
+
+def build_stages(settings: Settings, index: LocalIndex, *, chat_model: Any = None) -> Stages:
+    """Each stage of the question side, bound to the index; `chat_model` serves every stage that asks one."""
+    embedder = index.embedder
+    return Stages(
+        retriever=bind(settings.retrieve, index=index, chat_model=chat_model),
+        reranker=bind(settings.rerank, embeddings=embedder, chat_model=chat_model),
+        expander=bind(settings.expand, index=index),
+        synthesizer=bind(settings.synthesize, embeddings=embedder, chat_model=chat_model),
+        verifier=bind(settings.verify, chat_model=chat_model),
+    )
+
+
+def bind(component: Any, **runtime: Any) -> Any:
+    """A copy of the component with those runtime objects that it has fields for; a None changes nothing."""
+    known = type(component).model_fields
+    return component.model_copy(update={k: v for k, v in runtime.items() if k in known and v is not None})

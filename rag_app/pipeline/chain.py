@@ -1,0 +1,144 @@
+"""The question side: retrieve, rerank, expand, synthesize, verify, composed of LangChain Runnables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda, RunnablePassthrough
+
+from rag_app.answer import Answer, Passage
+from rag_app.index import LocalIndex
+from rag_app.pipeline.build import Stages, build_stages
+from rag_app.settings import Settings
+from rag_app.synthesize.base import Draft, draft_of
+from rag_app.trace import trace_of
+from rag_app.types import ConfigError
+from rag_app.verify.report import VerificationReport
+
+Question = str | Mapping[str, Any]
+
+
+def build_chain(settings: Settings, index: LocalIndex, *, chat_model: Any = None) -> Runnable[Question, Answer]:
+    """Question in, Answer out: retrieve, rerank, expand, synthesize, verify.
+
+    The input is the question, or `{"question", "filter"?, "k"?, "history"?}`. A question that cannot be answered
+    from the evidence gives an abstained Answer, not an error.
+    """
+    return chain_of(build_stages(settings, index, chat_model=chat_model))
+
+
+def chain_of(stages: Stages) -> Runnable[Question, Answer]:
+    """The chain over given stages; any foreign object of the same LangChain type may stand in for one of ours."""
+    return (
+        evidence_chain(stages)
+        | RunnablePassthrough.assign(draft=stages.synthesizer)
+        | RunnablePassthrough.assign(verdicts=stages.verifier)
+        | RunnableLambda(to_answer, name="answer")
+    ).with_config(run_name="rag_app")
+
+
+def evidence_chain(stages: Stages) -> Runnable[Question, dict[str, Any]]:
+    """The first half: question in, the state with `candidates` and `evidence` out."""
+    return (
+        RunnableLambda(as_inputs, name="question")
+        | RunnablePassthrough.assign(candidates=retrieve_with(stages.retriever))
+        | RunnablePassthrough.assign(evidence=rerank_with(stages.reranker) | RunnableLambda(stages.expander.expand))
+    )
+
+
+def as_inputs(question: Question) -> dict[str, Any]:
+    """The chain's state from what a person gives; ConfigError when there is no question in it."""
+    inputs = {"question": question} if isinstance(question, str) else dict(question)
+    text = inputs.get("question")
+    if not isinstance(text, str) or not text.strip():
+        raise ConfigError(f"the question is {text!r}; ask one, as a string or under the key 'question'")
+    unknown = set(inputs) - {"question", "filter", "k", "history"}
+    if unknown:
+        raise ConfigError(f"the input has unknown keys {sorted(unknown)}; known: question, filter, k, history")
+    return inputs
+
+
+def retrieve_with(retriever: BaseRetriever) -> Runnable[dict[str, Any], list[Document]]:
+    """The retriever over the chain's state: the question, with the filter and k of this call when there are any."""
+
+    def options(state: Mapping[str, Any]) -> dict[str, Any]:
+        return {key: state[key] for key in ("filter", "k") if state.get(key) is not None}
+
+    def retrieve(state: dict[str, Any], config: RunnableConfig) -> list[Document]:
+        return retriever.invoke(state["question"], config, **options(state))
+
+    async def aretrieve(state: dict[str, Any], config: RunnableConfig) -> list[Document]:
+        return await retriever.ainvoke(state["question"], config, **options(state))
+
+    return RunnableLambda(retrieve, aretrieve, name="retrieve")
+
+
+def rerank_with(reranker: Any) -> Runnable[dict[str, Any], Sequence[Document]]:
+    """The reranker (any BaseDocumentCompressor) over the chain's state."""
+
+    def rerank(state: dict[str, Any]) -> Sequence[Document]:
+        return list_or_ranked(reranker.compress_documents(state["candidates"], state["question"]))
+
+    async def arerank(state: dict[str, Any]) -> Sequence[Document]:
+        return list_or_ranked(await reranker.acompress_documents(state["candidates"], state["question"]))
+
+    return RunnableLambda(rerank, arerank, name="rerank")
+
+
+def list_or_ranked(documents: Sequence[Document]) -> Sequence[Document]:
+    """A foreign compressor may hand on any sequence; the chain wants a list, and keeps a trace where there is one."""
+    return documents if isinstance(documents, list) else list(documents)
+
+
+def to_answer(state: Mapping[str, Any]) -> Answer:
+    """The Answer of a finished run; nothing is computed here, only put together."""
+    report = state["verdicts"]
+    draft = after_policy(state["draft"], report)
+    trace = trace_of(state["evidence"], state["question"])
+    return Answer(
+        question=state["question"],
+        text=draft.text,
+        citations=draft.citations,
+        verdicts=report.verdicts,
+        trace=trace,
+        evidence=tuple(passage(number, document) for number, document in enumerate(draft.evidence, start=1)),
+        abstained=draft.abstained,
+        abstention_reason=draft.abstention_reason,
+        warnings=(*trace.warnings, *draft.warnings, *report.warnings),
+        phantoms=draft.phantoms,
+        usage=draft.usage,
+        timings={**trace.timings, "synthesize": draft.seconds, "verify": report.seconds},
+        confidence=draft.confidence,
+        report=report.summary(),
+    )
+
+
+def after_policy(draft: Draft, report: VerificationReport) -> Draft:
+    """The draft as the verifier's policy left it; citations are resolved again where the text changed."""
+    if report.abstained and not draft.abstained:
+        return replace(draft, text=report.text, citations=(), abstained=True, abstention_reason="claims_unsupported")
+    if not report.actions or report.text == draft.text:
+        return draft
+    again = draft_of(draft.question, report.text, draft.evidence)
+    return replace(draft, text=again.text, citations=again.citations)
+
+
+def passage(number: int, document: Document) -> Passage:
+    """A numbered piece of evidence as a record."""
+    metadata = document.metadata
+    start = int(metadata.get("start_index", 0))
+    return Passage(
+        number=number,
+        chunk_id=str(document.id),
+        source=str(metadata.get("source", "")),
+        start=start,
+        end=int(metadata.get("end_index", start + len(document.page_content))),
+        text=document.page_content,
+        title=metadata.get("title"),
+        page=metadata.get("page"),
+        section_path=tuple(metadata.get("section_path") or ()),
+    )
