@@ -62,10 +62,11 @@ def _open(data: bytes, passwords: Sequence[str]) -> Any:
                 raise Fault("empty", "the PDF has no pages")
             return document
         except pypdfium2.PdfiumError as error:
-            if "password" not in str(error).lower():
-                reason = str(error).removesuffix(".").split("PDFium: ")[-1].rstrip(").")
-                # pdfium has no word for some faults and says "Success".
-            said = f": {reason.lower()}" if reason.lower() not in ("success", "unknown error") else ""
+            if "password" in str(error).lower():
+                continue
+            # pdfium has no word for some faults and says "Success".
+            reason = str(error).removesuffix(".").split("PDFium: ")[-1].rstrip(").").lower()
+            said = f": {reason}" if reason not in ("success", "unknown error") else ""
             raise Fault("broken", f"the PDF is damaged and cannot be opened{said}") from None
     wrong = "none of the given passwords opens it" if passwords else "give its password in load.passwords"
     raise Fault("encrypted", f"the PDF is protected by a password; {wrong}")
