@@ -40,7 +40,7 @@ class CrossEncoderReranker(Reranker):
         encoder = self._encoder
         if not hasattr(encoder, "predict"):
             return self._score_foreign(encoder, query, documents)
-        limit = int(getattr(encoder, "max_length", None) or getattr(encoder.tokenizer, "model_max_length", None) or 512)
+        limit = _window(encoder)
         tokens = _counter(encoder.tokenizer)
         room = max(16, min(limit, 4096) - tokens(query) - 3)
         windows = [text_windows(document.page_content, tokens, room) or [""] for document in documents]
@@ -124,6 +124,14 @@ def load_cross_encoder(model: str, *, device: str | None = None, dtype: str = "f
             f"the cross-encoder {model!r} cannot be loaded ({reason}); "
             "go online once, name a folder in `rerank.model`, or take `rerank.kind: late-interaction`"
         ) from error
+
+
+def _window(encoder: Any) -> int:
+    """Tokens that the model reads; sentence-transformers renamed the attribute in version 6."""
+    limit = getattr(encoder, "max_seq_length", None) or (
+        None if hasattr(encoder, "max_seq_length") else getattr(encoder, "max_length", None)
+    )
+    return int(limit or getattr(encoder.tokenizer, "model_max_length", None) or 512)
 
 
 def _counter(tokenizer: Any) -> Any:

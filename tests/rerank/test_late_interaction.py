@@ -1,0 +1,48 @@
+"""Late interaction: MaxSim by hand, and an embedder that cannot do it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from langchain_core.documents import Document
+
+from rag_app.embed import HashingEmbedder, PackagedEmbedder
+from rag_app.rerank import LateInteractionReranker, max_sim
+from rag_app.types import ConfigError
+
+
+def test_max_sim_is_the_mean_of_the_best_cosines() -> None:
+    query = np.array([[1.0, 0.0], [0.0, 1.0]])
+    passage = np.array([[0.6, 0.8], [1.0, 0.0]])
+    assert max_sim(query, passage) == pytest.approx((1.0 + 0.8) / 2)
+
+
+def test_no_tokens_give_0() -> None:
+    assert max_sim(np.empty((0, 2)), np.ones((1, 2))) == 0.0
+    assert max_sim(np.ones((1, 2)), np.empty((0, 2))) == 0.0
+
+
+def test_an_embedder_is_needed(candidates: Any) -> None:
+    with pytest.raises(ConfigError, match="token vectors"):
+        LateInteractionReranker().compress_documents(candidates, "pump")
+
+
+def test_an_embedder_with_token_vectors_reranks(candidates: Any) -> None:
+    class Letters(HashingEmbedder):
+        def token_vectors(self, texts: Any, *, query: bool = False) -> list[Any]:
+            return [self.encode([word.strip(".,").casefold() for word in text.split()]) for text in texts]
+
+    reranker = LateInteractionReranker(embeddings=Letters(), blend=None)
+    found = reranker.compress_documents(candidates, "holiday list")
+    assert found[0].id == "c2"
+    assert found[0].metadata["relevance_score"] == pytest.approx(1.0, abs=1e-5)
+
+
+@pytest.mark.model
+def test_the_packaged_model_puts_the_answering_sentence_first() -> None:
+    texts = ["The mill closed in 1950.", "The bridge was built by Roman soldiers.", "Bread is baked at night."]
+    documents = [Document(id=f"c{i}", page_content=text) for i, text in enumerate(texts)]
+    reranker = LateInteractionReranker(embeddings=PackagedEmbedder(), blend=None)
+    assert reranker.compress_documents(documents, "Who built the bridge?")[0].id == "c1"
