@@ -1,0 +1,105 @@
+"""Which embedder and analyzer an index was built with, and whether those at hand are the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from pydantic import TypeAdapter
+
+from rag_app.embed import Embedder, Embedding
+from rag_app.index.settings import IndexSettings
+from rag_app.types import ConfigError, IndexMismatchError
+
+# Embedded at the first commit and again by whoever opens: the same model gives the same vectors, whatever its name.
+CANARIES = (
+    "The pump stops when the filter is clogged.",
+    "invoice 2024-117, 3 x 48.50 EUR, due in 30 days",
+    "Wie lange gilt die Garantie? 保修期多长?",
+)
+# bf16 against fp32 has .9999, an int8 export .97; another model has far less.
+_SAME = 0.96
+_WAYS_OUT = "rebuild with `rag-app index --rebuild`, or set `embed` back"
+
+
+def identity(embedder: Embedder) -> dict[str, Any]:
+    """What the manifest says of the embedder; its settings make it again."""
+    return {**embedder.fingerprint(), "kind": embedder.kind, "settings": _settings(embedder)}
+
+
+def _settings(embedder: Embedder) -> dict[str, Any] | None:
+    return None if embedder.kind == "foreign" else embedder.model_dump(mode="json")
+
+
+def embedder_of(manifest: Mapping[str, Any]) -> Embedder:
+    """The embedder that the manifest names; ConfigError when it was an object of the caller's own."""
+    built = manifest["embedder"]
+    if built is None:
+        raise ConfigError("the index has no vectors; build it with an embedder to search by meaning")
+    if not built.get("settings"):
+        raise ConfigError(f"the index was built with {built['name']!r}, an object of yours; pass it as `embedder`")
+    embedder: Embedder = TypeAdapter(Embedding).validate_python(built["settings"])
+    return embedder
+
+
+def check_embedder(manifest: Mapping[str, Any], embedder: Embedder) -> None:
+    """IndexMismatchError, with both values, when the index was built with another embedder."""
+    built = manifest["embedder"]
+    if built is None:
+        return
+    here = embedder.fingerprint()
+    for key in ("name", "dimension", "prefixes", "normalized"):
+        if built[key] != here[key]:
+            raise IndexMismatchError(
+                f"the index was built with {_named(built)}, the settings ask for {_named(here)}: "
+                f"{key} {built[key]!r} against {here[key]!r}; {_WAYS_OUT}"
+            )
+    # An unknown revision says nothing; the canaries will.
+    if built["revision"] and here["revision"] and built["revision"] != here["revision"]:
+        raise IndexMismatchError(
+            f"the index was built with revision {built['revision']!r} of {built['name']}, the settings ask for "
+            f"{here['revision']!r}; {_WAYS_OUT}"
+        )
+
+
+def _named(fingerprint: Mapping[str, Any]) -> str:
+    return f"{fingerprint['name']!r} ({fingerprint['dimension']} dimensions)"
+
+
+def canaries_of(embedder: Embedder) -> list[list[float]]:
+    """The vectors of the canary texts, as the manifest keeps them."""
+    return [[round(float(x), 5) for x in row] for row in embedder.encode(list(CANARIES))]
+
+
+def check_canaries(manifest: Mapping[str, Any], embedder: Embedder) -> None:
+    """IndexMismatchError when the model gives the canary texts other vectors than it did at the build."""
+    if manifest["canaries"] is None:
+        return
+    built, here = np.asarray(manifest["canaries"]), embedder.encode(list(CANARIES)).astype(np.float64)
+    if built.shape != here.shape:
+        raise IndexMismatchError(
+            f"{embedder.name} gives vectors of dimension {here.shape[1]}, the index has {built.shape[1]}; {_WAYS_OUT}"
+        )
+    lowest = float((built * here).sum(axis=1).min())
+    if lowest < _SAME:
+        raise IndexMismatchError(
+            f"{embedder.name} has changed since the index was built: a canary text has cosine {lowest:.3f} to its "
+            f"vector of then, expected {_SAME} or more; {_WAYS_OUT}"
+        )
+
+
+def check_settings(manifest: Mapping[str, Any], settings: IndexSettings | None) -> IndexSettings:
+    """The settings in effect: the manifest's, with BM25's formula and limits from those given.
+
+    IndexMismatchError when the given analyzer is another one than the index was built with.
+    """
+    built = IndexSettings.model_validate(manifest["settings"])
+    if settings is None:
+        return built
+    if settings.analyzer != built.analyzer:
+        raise IndexMismatchError(
+            f"the index was built with the analyzer {built.analyzer!r}, the settings ask for {settings.analyzer!r}; "
+            "rebuild with `rag-app index --rebuild`, or set `index.analyzer` back"
+        )
+    return settings

@@ -1,0 +1,98 @@
+"""The arithmetic of the two rankings: plain functions of numbers and arrays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from rag_app.index.local.container import Array
+from rag_app.index.settings import BM25Settings
+
+Floats = npt.NDArray[np.float64]
+
+
+def idf(settings: BM25Settings, *, n: int, df: int) -> float:
+    """The weight of a term that `df` of `n` chunks have. `okapi` may be negative here; see `okapi_floor`."""
+    if settings.variant == "lucene":
+        return math.log(1 + (n - df + 0.5) / (df + 0.5))
+    if settings.variant == "okapi":
+        return math.log(n - df + 0.5) - math.log(df + 0.5)
+    if settings.variant == "plus":
+        return math.log((n + 1) / df)
+    return math.log(n + 1) - math.log(df + 0.5)
+
+
+def okapi_floor(settings: BM25Settings, *, n: int, dfs: Array) -> float:
+    """What rank-bm25 puts in place of a negative idf: epsilon times the mean idf of all terms."""
+    if not len(dfs):
+        return 0.0
+    values = np.log(n - dfs + 0.5) - np.log(dfs + 0.5)
+    return settings.epsilon * float(values.sum() / len(dfs))
+
+
+def term_weights(settings: BM25Settings, *, counts: Array, lengths: Array, average: float) -> Floats:
+    """The part of each chunk's score that depends on how often it has the term: (m,), (m,) -> (m,) float64.
+
+    lucene, okapi: tf (k1 + 1) / (tf + k1 (1 - b + b length / average)).
+    plus: the same, plus delta. l: (k1 + 1)(c + delta) / (k1 + c + delta) with c = tf / (1 - b + b length / average).
+    """
+    k1, b = settings.k1, settings.b
+    tf = counts.astype(np.float64)
+    norm = 1 - b + b * lengths.astype(np.float64) / (average or 1.0)
+    if settings.variant == "l":
+        delta = 0.5 if settings.delta is None else settings.delta
+        # A norm of 0 needs b = 1 and no term at all, which a chunk with the term cannot have.
+        c = tf / norm + delta
+        return np.asarray((k1 + 1) * c / (k1 + c))
+    result = tf * (k1 + 1) / (tf + k1 * norm)
+    if settings.variant == "plus":
+        result = result + (1.0 if settings.delta is None else settings.delta)
+    return np.asarray(result)
+
+
+def counts_at(posting: tuple[Array, Array], rows: Array) -> Array:
+    """How often the term stands in each of `rows`; 0 where it does not."""
+    listed, counts = posting
+    if not len(listed):
+        return np.zeros(len(rows), dtype=np.int64)
+    places = np.minimum(np.searchsorted(listed, rows), len(listed) - 1)
+    return np.where(listed[places] == rows, counts[places].astype(np.int64), 0)
+
+
+def candidates(scores: Array, k: int, *, slack: float) -> Array:
+    """Rows that may be among the k best when each score may be off by `slack`; rows at -inf are never among them.
+
+    A lower bound for the k-th best comes from the maxima of many small groups, which is cheaper than a partition.
+    """
+    n = len(scores)
+    width = n // max(4 * k, 1)
+    if width < 2:
+        return np.flatnonzero(scores > -np.inf)
+    width = min(width, 64)
+    groups = n // width
+    best = scores[: groups * width].reshape(width, groups).max(axis=0)
+    bound = np.partition(best, groups - k)[groups - k]
+    if not bound > -np.inf:
+        return np.flatnonzero(scores > -np.inf)
+    return np.flatnonzero(scores >= bound - slack)
+
+
+def cosines(vectors: Array, query: Array) -> Floats:
+    """(m, d), (d,) -> (m,): the sum of products in double precision, the same for a row wherever it stands."""
+    products = vectors.astype(np.float64) * query.astype(np.float64)
+    sums: Floats = np.clip(products.sum(axis=1), -1.0, 1.0)
+    return sums
+
+
+def top(rows: Array, scores: Floats, k: int) -> list[tuple[int, float]]:
+    """The k best (row, score), best first; equal scores in order of row."""
+    order = np.lexsort((rows, -scores))[:k]
+    return list(zip(rows[order].tolist(), scores[order].tolist(), strict=True))
+
+
+def best_of(parts: Sequence[Sequence[tuple[str, float]]], k: int) -> list[tuple[str, float]]:
+    """The k best of several lists of (id, score), best first; ties by id."""
+    return sorted((pair for part in parts for pair in part), key=lambda pair: (-pair[1], pair[0]))[:k]

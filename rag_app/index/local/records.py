@@ -1,0 +1,122 @@
+"""Chunks and documents as lines of JSON and back: what goes in comes out equal, dates included."""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import enum
+import hashlib
+import json
+import pathlib
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from langchain_core.documents import Document
+
+from rag_app.index.local.container import encode
+from rag_app.types import ConfigError, Layout, LoadedDocument
+
+_DATETIME, _DATE = "$datetime", "$date"
+# Touching or moving a file does not change the document.
+_VOLATILE = frozenset({"mtime", "modified", "ctime", "atime", "accessed"})
+
+
+def plain(value: Any, path: str) -> Any:
+    """The value as JSON can hold it; dates are tagged, paths and the like become strings, other objects are refused."""
+    if value is None or (isinstance(value, str | bool | int | float) and not isinstance(value, enum.Enum)):
+        return value
+    if isinstance(value, dt.datetime):
+        return {_DATETIME: value.isoformat()}
+    if isinstance(value, dt.date):
+        return {_DATE: value.isoformat()}
+    if isinstance(value, Mapping):
+        return {str(key): plain(item, f"{path}.{key}") for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        items = sorted(value, key=repr) if isinstance(value, set | frozenset) else value
+        return [plain(item, f"{path}[{i}]") for i, item in enumerate(items)]
+    if isinstance(value, np.generic):
+        return plain(value.item(), path)
+    if isinstance(value, pathlib.PurePath | uuid.UUID | decimal.Decimal):
+        return str(value)
+    if isinstance(value, enum.Enum):
+        return plain(value.value, path)
+    raise ConfigError(
+        f"{path}: a {type(value).__name__} cannot be stored; use strings, numbers, dates, lists or objects"
+    )
+
+
+def revived(value: Any) -> Any:
+    """The inverse of `plain`."""
+    if isinstance(value, dict):
+        if len(value) == 1:
+            if _DATETIME in value:
+                return dt.datetime.fromisoformat(value[_DATETIME])
+            if _DATE in value:
+                return dt.date.fromisoformat(value[_DATE])
+        return {key: revived(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [revived(item) for item in value]
+    return value
+
+
+def dump(value: Any) -> bytes:
+    """One line of JSON with its newline."""
+    return encode(json.dumps(value, ensure_ascii=False, separators=(",", ":"))) + b"\n"
+
+
+def chunk_line(chunk: Document) -> bytes:
+    """The chunk's text and metadata; its id stands in the table of ids."""
+    return dump({"text": chunk.page_content, "metadata": plain(chunk.metadata, f"chunk {chunk.id}: metadata")})
+
+
+def read_chunk(chunk_id: str, record: Mapping[str, Any]) -> Document:
+    """The chunk as it was put in."""
+    return Document(id=chunk_id, page_content=record["text"], metadata=revived(record["metadata"]))
+
+
+def document_line(document: LoadedDocument, fingerprint: str) -> bytes:
+    """The document's text, metadata and layout, and the fingerprint it was put in with."""
+    record: dict[str, Any] = {
+        "source": source_of(document),
+        "fingerprint": fingerprint,
+        "metadata": plain(document.metadata, f"document {document.id}: metadata"),
+        "text": document.page_content,
+    }
+    layout = document.layout.model_dump(mode="json", exclude_defaults=True)
+    return dump({**record, "layout": layout} if layout else record)
+
+
+def read_document(doc_id: str, record: Mapping[str, Any]) -> LoadedDocument:
+    """The document as it was put in."""
+    return LoadedDocument(
+        id=doc_id,
+        page_content=record["text"],
+        metadata=revived(record["metadata"]),
+        layout=Layout.model_validate(record.get("layout", {})),
+    )
+
+
+def source_of(document: Document) -> str:
+    """Where the document comes from: the key of an upsert. A document without a source has its id as one."""
+    return str(document.metadata.get("source") or document.id)
+
+
+def fingerprint_of(document: LoadedDocument, splitter: Any = None) -> str:
+    """Changes when text, metadata (times of access aside), layout or the way of splitting change."""
+    metadata = {key: value for key, value in document.metadata.items() if key not in _VOLATILE}
+    content = [
+        document.page_content,
+        plain(metadata, f"document {document.id}: metadata"),
+        document.layout.model_dump(mode="json", exclude_defaults=True),
+        splitter,
+    ]
+    text = json.dumps(content, sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:20]
+
+
+def text_to_index(chunk: Document) -> str:
+    """What is embedded and searched: `embed_text` where a splitter set it, else the chunk's text."""
+    text = chunk.metadata.get("embed_text")
+    return text if isinstance(text, str) else chunk.page_content

@@ -1,0 +1,250 @@
+"""Documents into an index: split, embed, put in; what has not changed is left alone, what vanished can go."""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from langchain_core.documents import BaseDocumentTransformer, Document
+from pydantic import BaseModel
+
+from rag_app.embed import overlong
+from rag_app.index import LocalIndex
+from rag_app.index.local.records import fingerprint_of, source_of, text_to_index
+from rag_app.types import LoadedDocument, LoadFailure
+
+Progress = Callable[[int, int, str], None]
+_SAMPLE = 100
+_SEED = 20090719
+_DEPTH = 10
+_WORD = re.compile(r"\S+")
+
+
+@dataclass(frozen=True, slots=True)
+class IngestReport:
+    """What happened. `documents` and `chunks` are those the index holds now; the other counts are documents.
+
+    `failed` are (source, reason); `tested` how many chunks were searched for afterwards, by both rankings.
+    """
+
+    documents: int
+    chunks: int
+    added: int
+    updated: int
+    deleted: int
+    skipped: int
+    failed: tuple[dict[str, str], ...] = ()
+    seconds: float = 0.0
+    warnings: tuple[str, ...] = ()
+    tested: int = 0
+    dry_run: bool = False
+
+
+@dataclass
+class _Counts:
+    added: int = 0
+    updated: int = 0
+    deleted: int = 0
+    skipped: int = 0
+    failed: list[dict[str, str]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+@dataclass
+class _Waiting:
+    document: LoadedDocument
+    chunks: list[Document]
+    fingerprint: str
+    is_new: bool
+
+
+def splitter_settings(splitter: BaseDocumentTransformer) -> dict[str, Any]:
+    """The splitter's settings for the manifest: its fields, or its class where it has none."""
+    if isinstance(splitter, BaseModel):
+        return splitter.model_dump(mode="json")
+    return {"kind": type(splitter).__name__}
+
+
+def ingest(
+    index: LocalIndex,
+    loaded: Iterable[LoadedDocument | LoadFailure],
+    splitter: BaseDocumentTransformer,
+    *,
+    sync: bool = False,
+    dry_run: bool = False,
+    batch_chunks: int = 2000,
+    test: bool = True,
+    progress: Progress | None = None,
+) -> IngestReport:
+    """Put documents into the index, each in place of what stood under its source.
+
+    A document whose text, metadata, layout and splitter are as before is skipped. Every `batch_chunks` chunks are
+    committed, so an ingest that is stopped goes on where it was. `sync` takes out sources that did not come (one that
+    failed to load stays as it was). `dry_run` only counts. A document whose chunks cannot be embedded is in `failed`.
+    """
+    started = time.perf_counter()
+    run = _Run(index, splitter, dry_run=dry_run, progress=progress)
+    waiting: list[_Waiting] = []
+    for item in loaded:
+        if isinstance(item, LoadFailure):
+            run.fail(item.source, item.reason)
+            continue
+        ready = run.prepare(item)
+        if ready is not None:
+            waiting.append(ready)
+        if sum(len(w.chunks) for w in waiting) >= batch_chunks:
+            run.put(waiting)
+            waiting = []
+    run.put(waiting)
+    run.remove_leftovers(sync=sync)
+    if not dry_run:
+        index.set_splitter(run.splitter_settings)
+        index.commit()
+    changed = run.counts.added + run.counts.updated + run.counts.deleted > 0
+    tested, faults = check_rankings(index) if test and changed and not dry_run else (0, [])
+    counts = run.counts
+    return IngestReport(
+        documents=index.manifest["counts"]["documents"],
+        chunks=len(index),
+        added=counts.added,
+        updated=counts.updated,
+        deleted=counts.deleted,
+        skipped=counts.skipped,
+        failed=tuple(counts.failed),
+        seconds=time.perf_counter() - started,
+        warnings=(*counts.warnings, *faults),
+        tested=tested,
+        dry_run=dry_run,
+    )
+
+
+class _Run:
+    """One ingest: what the index holds, what has come so far, and the counts."""
+
+    def __init__(
+        self, index: LocalIndex, splitter: BaseDocumentTransformer, *, dry_run: bool, progress: Progress | None
+    ) -> None:
+        self.index = index
+        self.splitter = splitter
+        self.splitter_settings = splitter_settings(splitter)
+        self.dry_run = dry_run
+        self.progress = progress
+        self.counts = _Counts()
+        self.before: dict[str, dict[str, str]] = {}  # source -> doc_id -> fingerprint
+        for doc_id, source, fingerprint in index.documents():
+            self.before.setdefault(source, {})[doc_id] = fingerprint
+        self.seen: dict[str, list[str]] = {}
+        self.failed_sources: set[str] = set()
+        self.done = 0
+
+    def fail(self, source: str, reason: str) -> None:
+        """Count a failure."""
+        self.failed_sources.add(source)
+        self.counts.failed.append({"source": source, "reason": reason})
+
+    def prepare(self, document: LoadedDocument) -> _Waiting | None:
+        """The document with its chunks; None when it stands in the index already."""
+        source, doc_id = source_of(document), str(document.id)
+        fingerprint = fingerprint_of(document, self.splitter_settings)
+        repeated = doc_id in self.seen.setdefault(source, [])
+        self.seen[source].append(doc_id)
+        self.done += 1
+        if self.progress:
+            self.progress(self.done, 0, "documents")
+        if repeated or self.before.get(source, {}).get(doc_id) == fingerprint:
+            self.counts.skipped += 1
+            return None
+        chunks = [] if self.dry_run else list(self.splitter.transform_documents([document]))
+        is_new = len(self.seen[source]) > len(self.before.get(source, {}))
+        return _Waiting(document, chunks, fingerprint, is_new)
+
+    def put(self, waiting: Sequence[_Waiting]) -> None:
+        """Embed and put in what waits, and commit; documents whose chunks have no vector fail."""
+        if self.dry_run or not waiting:
+            self._count(waiting)
+            return
+        chunks = [chunk for w in waiting for chunk in w.chunks]
+        vectors, reasons = self.index.embed_chunks(chunks, progress=self.progress)
+        self._warn_overlong(chunks)
+        good: list[_Waiting] = []
+        for w in waiting:
+            faults = [(str(c.id), reasons[str(c.id)]) for c in w.chunks if str(c.id) in reasons]
+            if faults:
+                source = source_of(w.document)
+                self.fail(
+                    source, f"no vector for chunk {faults[0][0]}: {faults[0][1]} ({len(faults)} of {len(w.chunks)})"
+                )
+                continue
+            own = {str(c.id): vectors[str(c.id)] for c in w.chunks if str(c.id) in vectors}
+            keep = self.seen[source_of(w.document)]
+            self.index.upsert(w.document, w.chunks, vectors=own, fingerprint=w.fingerprint, keep=keep)
+            good.append(w)
+        self._count(good)
+        self.index.commit()
+
+    def _count(self, waiting: Sequence[_Waiting]) -> None:
+        new = sum(w.is_new for w in waiting)
+        self.counts.added += new
+        self.counts.updated += len(waiting) - new
+
+    def _warn_overlong(self, chunks: Sequence[Document]) -> None:
+        if self.index.manifest["embedder"]:
+            texts, ids = [text_to_index(c) for c in chunks], [str(c.id) for c in chunks]
+            self.counts.warnings += overlong(self.index.embedder, texts, ids)
+
+    def remove_leftovers(self, *, sync: bool) -> None:
+        """Take out documents that their sources no longer have, and with `sync` sources that did not come."""
+        for source, documents in self.before.items():
+            if source in self.failed_sources or (source not in self.seen and not sync):
+                continue
+            left = [doc_id for doc_id in documents if doc_id not in self.seen.get(source, ())]
+            if source not in self.seen:
+                self.counts.deleted += len(left)
+            if left and not self.dry_run:
+                self.index.delete(ids=left)
+
+
+def check_rankings(index: LocalIndex, *, sample: int = _SAMPLE) -> tuple[int, list[str]]:
+    """Search for up to `sample` chunks drawn with a fixed seed: (how many, one sentence for each that was not found).
+
+    BM25 is asked with the chunk's first words, dense with its own vector; a chunk counts as found when no chunk outside
+    the first ten scores as high.
+    """
+    ids = index.chunk_ids()
+    chosen = sorted(random.Random(_SEED).sample(ids, min(sample, len(ids))))
+    faults: list[str] = []
+    documents = index.get(chosen)
+    has_vectors = index.manifest["embedder"] is not None
+    vectors = index.vectors(chosen) if has_vectors else np.empty((len(chosen), 0), dtype=np.float32)
+    rankings = index.dense_by_vectors(vectors, k=_DEPTH) if has_vectors else [()] * len(chosen)
+    for chunk, vector, nearest in zip(documents, vectors, rankings, strict=True):
+        chunk_id = str(chunk.id)
+        query = " ".join(_WORD.findall(text_to_index(chunk))[:12])
+        hits = index.bm25(query, k=_DEPTH)
+        own = index.bm25_score(query, [chunk_id]).get(chunk_id, 0.0)
+        if own > 0 and not hits:
+            faults.append(f"test query: BM25 does not find chunk {chunk_id} by its own words")
+        if vector.any() and not any(hit.chunk_id == chunk_id or hit.score >= 0.999 for hit in nearest):
+            faults.append(f"test query: dense search does not find chunk {chunk_id} by its own vector")
+    return len(documents), faults
+
+
+def report_json(report: IngestReport) -> Mapping[str, Any]:
+    """The report as `rag-app index --json` prints it."""
+    return {
+        "documents": report.documents,
+        "chunks": report.chunks,
+        "added": report.added,
+        "updated": report.updated,
+        "deleted": report.deleted,
+        "skipped": report.skipped,
+        "failed": list(report.failed),
+        "seconds": round(report.seconds, 3),
+        "warnings": list(report.warnings),
+        "tested": report.tested,
+    }
