@@ -72,6 +72,9 @@ class MemoryIndex:
     def bm25_score(self, query: str, chunk_ids: Sequence[str]) -> dict[str, float]:
         return {c: sum(self.bm25_terms(query, c).values()) for c in chunk_ids}
 
+    def embed_query(self, text: str) -> np.ndarray:
+        return self.embedder.encode([text], query=True)[0]
+
     def dense(self, query: str, *, k: int, filter: Mapping[str, Any] | None = None) -> tuple[Hit, ...]:
         self.calls.append("dense")
         return self.dense_by_vectors(self.embedder.encode([query], query=True), k=k, filters=[filter])[0]

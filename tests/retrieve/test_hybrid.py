@@ -38,7 +38,7 @@ def trace(found: Any) -> Any:
 
 
 def test_the_fused_score_is_reciprocal_rank_fusion_of_both_arms(index: Any) -> None:
-    record = trace(HybridRetriever(index=index).invoke("valve of the pump"))
+    record = trace(HybridRetriever(index=index, weights=[1, 1]).invoke("valve of the pump"))
     arms = [[hit.chunk_id for hit in record.rankings[name]] for name in ("bm25", "dense")]
     assert {hit.chunk_id: hit.score for hit in record.rankings["rrf"]} == reciprocal_rank_fusion(arms)
 
