@@ -29,8 +29,11 @@ _LEAD_IN = re.compile(
 )
 _WORD = re.compile(r"\w")
 _CONNECTOR = re.compile(
-    r"[\s,;:，；：、—–]*(?:(?:and|but|or|while|whereas|und|aber|oder|et|mais|y|pero)\s+)?", re.IGNORECASE
+    r"[\s,;:.!?…，；：、—–]*(?:(?:and|but|or|while|whereas|und|aber|oder|et|mais|y|pero)\s+)?", re.IGNORECASE
 )
+_STOP_AFTER = re.compile(r"[.!?…]+[\"'”’»)*_]*\s+[^\W\d_a-zäöüéèà]")
+_STOP_BEFORE = re.compile(r"[.!?…][\"'”’»)*_]*\s*$")
+_CAPITAL = re.compile(r"\s*[\"'“‘«(*_]*[^\W\d_a-zäöüéèà]")
 _STOPS = ".!?…。！？,;:*_ \t\n"
 
 
@@ -101,7 +104,7 @@ def bind(parsed: ParsedText) -> list[Bound]:
     belongs to the sentence before. Words after the last run are a clause of their own when a connector opens them.
     """
     bare = _bare(parsed)
-    parts = [part for part in segments(bare.text) if part.kind != "code"]
+    parts = [part for part in segments(bare.text) if part.kind != "code" and _WORD.search(part.span.slice(bare.text))]
     owners = _owners(bare, parts)
     bound: list[Bound] = []
     for number, part in enumerate(parts):
@@ -149,7 +152,9 @@ def _clauses(text: str, bare: _Bare, part: Segment, runs: Sequence[tuple[int, tu
         waiting = [*waiting, *run]
         inside = part.span.start < place < part.span.end and part.kind != "table"
         left = bare.text[start:place]
-        if inside and not _LEAD_IN.fullmatch(left) and _new_clause(bare.text[place : part.span.end], place, runs):
+        rest = bare.text[place : part.span.end]
+        begins = _new_clause(rest, place, runs) or _new_sentence(left, rest)
+        if inside and not _LEAD_IN.fullmatch(left) and begins:
             cuts.append((place, waiting))
             start, waiting = place, []
     cuts.append((part.span.end, waiting))
@@ -165,6 +170,11 @@ def _new_clause(rest: str, place: int, runs: Sequence[tuple[int, tuple[Marker, .
     return has_more_runs or len(words) > 4 or bool(re.search(r"[\u3040-\u9fff]{5}", rest))
 
 
+def _new_sentence(left: str, rest: str) -> bool:
+    """Whether a sentence ends at a run where the segmenter saw none ("12 kg [1]. The", "12 kg. [1] The")."""
+    return bool(_STOP_AFTER.match(rest)) or bool(_STOP_BEFORE.search(left) and _CAPITAL.match(rest))
+
+
 def _cut(text: str, bare: _Bare, part: Segment, cuts: Sequence[tuple[int, list[Marker]]]) -> list[Bound]:
     bound: list[Bound] = []
     start = part.span.start
@@ -177,15 +187,15 @@ def _cut(text: str, bare: _Bare, part: Segment, cuts: Sequence[tuple[int, list[M
         first += len(bare.text[first:end]) - len(bare.text[first:end].lstrip())
         last = first + len(bare.text[first:end].rstrip())
         start = end
+        words = bare.text[first:last]
         if run and not bare.text[ends[number] : last].strip(_STOPS):
-            # "... is 5 [1]." ends before its marker: the words of a claim hold no marker.
+            # "... is 5 [1]." ends before its marker: the span of a claim holds no marker.
             last = max(first, ends[number])
         if first >= last or not _WORD.search(bare.text[first:last]):
             if bound and run:
                 bound[-1] = _with(bound[-1], run)
             continue
         span = bare.original(Span(first, last))
-        words = bare.text[first:last]
         bound.append(Bound(text[span.start : span.end], span, _distinct(run), part.kind, words, part, tuple(run)))
     return bound
 

@@ -22,6 +22,10 @@ _QUOTE = re.compile(r" {0,3}>[ \t]?")
 _DELIMITER = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
 _DEFINITION = re.compile(r" {0,3}\[\^?[^\[\]\n]+\]:[ \t]*\S")
 _CELL_BAR = re.compile(r"(?<!\\)\|")
+_UNIT_STOP = re.compile(
+    r"(?<=\d)[ \u00a0\u202f]?(?:[kmcdµ]?[gmslVAWJN]|[kM]?Hz|[kM]?Pa|[KMGT]i?B|min|hr?s?|sec|yrs?|days?|lbs?|oz|ft|in|"
+    r"mi|mph|gal|dB|bar|°[CF]|rpm|USD|EUR|km/h|m/s|[kmc]?m[²³]|kWh?|ha)\.(?=\s+[A-ZÄÖÜ])"
+)
 _QUESTION = re.compile(r"[?？]['\"”’»)\]*_]*\s*$")
 
 
@@ -187,10 +191,20 @@ def _segments_of(text: str, block: Block, number: int) -> Iterator[Segment]:
         yield from _table_segments(text, block, number)
     else:
         body = _body(text, block)
-        for span in sentence_spans(text[body.start : body.end]):
-            sentence = _without_quote_mark(text, span.shift(body.start))
+        for span in _sentences(text, body):
+            sentence = _without_quote_mark(text, span)
             if sentence.start < sentence.end:
                 yield Segment(block.kind, sentence, number, block.lead_in)
+
+
+def _sentences(text: str, body: Span) -> Iterator[Span]:
+    """Sentences of a block; a unit after a number ("12 kg. The") is no abbreviation that goes on."""
+    for span in sentence_spans(text[body.start : body.end]):
+        start, end = span.start + body.start, span.end + body.start
+        for stop in _UNIT_STOP.finditer(text, start, end):
+            yield Span(start, stop.end())
+            start = stop.end() + len(text[stop.end() : end]) - len(text[stop.end() : end].lstrip())
+        yield Span(start, end)
 
 
 def _table_segments(text: str, block: Block, number: int) -> Iterator[Segment]:

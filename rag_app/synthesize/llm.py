@@ -170,6 +170,7 @@ class LLMSynthesizer(Synthesizer):
             with models.failures():
                 for chunk in self._model().stream(prepared.messages):
                     yield from self._fed(state, chunk, prepared)
+                models.check_ended(state.message)
         except ModelError as error:
             yield Retraction("", str(error))
             raise
@@ -190,6 +191,7 @@ class LLMSynthesizer(Synthesizer):
                 async for chunk in self._model().astream(prepared.messages):
                     for event in self._fed(state, chunk, prepared):
                         yield event
+                models.check_ended(state.message)
         except ModelError as error:
             yield Retraction("", str(error))
             raise

@@ -86,6 +86,8 @@ def explain(error: Exception) -> str:
     status = getattr(error, "status_code", None) or getattr(getattr(error, "response", None), "status_code", None)
     said = " ".join(str(error).split())[:200]
     names = {kind.__name__ for kind in type(error).__mro__}
+    if names & {"JSONDecodeError", "APIResponseValidationError"}:
+        return f"the model's server sent something that is not JSON ({said}); check synthesize.base_url"
     if status == 429 or "RateLimitError" in names:
         return f"the model's server is out of capacity or quota (429: {said}); try later, or set requests_per_second"
     if status in (401, 403):
@@ -98,8 +100,6 @@ def explain(error: Exception) -> str:
         return f"the model's server refused the request ({status}: {said}); check the settings of synthesize"
     if names & {"APITimeoutError", "TimeoutException", "TimeoutError", "ReadTimeout"}:
         return "the model did not answer in time; raise synthesize.timeout, or try again"
-    if names & {"JSONDecodeError", "APIResponseValidationError"}:
-        return f"the model's server sent something that is not JSON ({said}); check synthesize.base_url"
     if names & {
         "APIConnectionError",
         "ConnectError",
@@ -110,6 +110,14 @@ def explain(error: Exception) -> str:
     }:
         return f"the connection to the model broke ({said}); check synthesize.base_url, or try again"
     return f"the model failed ({type(error).__name__}: {said}); try again, or another model"
+
+
+def check_ended(message: BaseMessage | None) -> None:
+    """ModelError when a stream stopped without saying that it was done, as it does when a connection dies."""
+    metadata = message.response_metadata if message is not None else {}
+    tells = metadata.get("model_provider") == "openai"
+    if tells and not any(metadata.get(key) for key in ("finish_reason", "stop_reason", "status")):
+        raise ModelError("the model's stream ended in the middle of the answer; try again")
 
 
 def refused(message: BaseMessage | None) -> bool:

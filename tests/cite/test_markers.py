@@ -80,8 +80,6 @@ _PIECES = st.sampled_from(
         ")",
         "[",
         "]",
-    ]
-    + [
         "!",
         "](",
         "http://x.y",
