@@ -9,13 +9,15 @@ import copy
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self, TypeVar
 
 from langchain_core.documents import Document
 from langchain_text_splitters import TextSplitter
 from pydantic import BaseModel, ConfigDict, Field
 
-from rag_app.types import ConfigError, Layout, LoadedDocument, Span, make_chunk_id, make_doc_id
+from rag_app.types import ConfigError, Heading, Layout, LoadedDocument, Span, make_chunk_id, make_doc_id
+
+Other = TypeVar("Other", bound="SpanSplitter")
 
 
 class OversizedChunkWarning(UserWarning):
@@ -94,6 +96,11 @@ class SpanSplitter(BaseModel, TextSplitter):
     def needs_embedder(self) -> bool:
         """Whether the splitter cannot work before `bind` gave it an embedder or its tokenizer."""
         return self.length == "tokens" and self.length_function is None and self.count_tokens is None
+
+    def sharing(self, other: Other) -> Other:
+        """`other` with this splitter's unit and measures."""
+        names = ("length", "length_function", "count_tokens", "max_tokens")
+        return other.model_copy(update={name: getattr(self, name) for name in names})
 
     def bind(self, **values: Any) -> Self:
         """A copy with run-time fields (`count_tokens`, `max_tokens`, `embeddings`, ...) that this splitter has."""
@@ -180,6 +187,17 @@ class SpanSplitter(BaseModel, TextSplitter):
                 if self.oversized == "error":
                     raise ConfigError(message)
                 warnings.warn(message, OversizedChunkWarning, stacklevel=4)
+
+
+def part_of(document: Document, span: Span) -> LoadedDocument:
+    """One stretch of the document as a document, with the headings that lie in it; offsets are the stretch's own."""
+    known = document.layout.headings if isinstance(document, LoadedDocument) else ()
+    headings = tuple(
+        Heading(start=heading.start - span.start, level=heading.level, title=heading.title)
+        for heading in known
+        if span.start <= heading.start < span.end
+    )
+    return LoadedDocument(page_content=span.slice(document.page_content), layout=Layout(headings=headings))
 
 
 def _base_offset(document: Document) -> int:

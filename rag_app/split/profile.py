@@ -10,10 +10,26 @@ from langchain_core.documents import Document
 from pydantic import BaseModel, ConfigDict, Field
 
 from rag_app.split.base import ChunkSpan, SpanSplitter
+from rag_app.split.code import CodeSplitter
+from rag_app.split.page import PageSplitter
+from rag_app.split.parent import ParentSplitter
 from rag_app.split.recursive import RecursiveSplitter
+from rag_app.split.semantic import SemanticSplitter
+from rag_app.split.sentence import SentenceWindowSplitter
+from rag_app.split.structure import HtmlSplitter, MarkdownSplitter
 from rag_app.types import Span
 
-Member = Annotated[RecursiveSplitter, Field()]
+Member = Annotated[
+    RecursiveSplitter
+    | SemanticSplitter
+    | SentenceWindowSplitter
+    | ParentSplitter
+    | MarkdownSplitter
+    | HtmlSplitter
+    | CodeSplitter
+    | PageSplitter,
+    Field(discriminator="kind"),
+]
 
 
 class Profile(BaseModel):
@@ -37,12 +53,25 @@ class Profile(BaseModel):
         )
 
 
+def default_profiles() -> list[Profile]:
+    """Code by its syntax, contracts with sentences repeated at the seams, tables in bigger pieces."""
+    return [
+        Profile(name="code", document_type=["code"], splitter=CodeSplitter(chunk_size=800)),
+        Profile(
+            name="contract", document_type=["contract"], splitter=MarkdownSplitter(chunk_size=800, chunk_overlap=200)
+        ),
+        Profile(name="table", document_type=["table"], splitter=MarkdownSplitter(chunk_size=800)),
+    ]
+
+
 class ProfileSplitter(SpanSplitter):
     """Splits each document by the first profile that matches it, and by `default` when none does."""
 
     kind: Literal["auto"] = "auto"
-    profiles: list[Profile] = Field(default_factory=list)
-    default: Member = Field(default_factory=RecursiveSplitter)
+    profiles: list[Profile] = Field(
+        default_factory=default_profiles, description="Kinds of documents, first match wins."
+    )
+    default: Member = Field(default_factory=lambda: MarkdownSplitter(chunk_size=600), description="For all others.")
 
     def choose(self, document: Document) -> SpanSplitter:
         """The splitter for this document."""

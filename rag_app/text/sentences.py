@@ -35,6 +35,8 @@ _MONTH = re.compile(
     r"(?:Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez|tammi|helmi|leden|únor|stycz|lut|sije|januar|marts|maj|okto)\w*|Jahrhundert|Auflage|Quartal"
 )
 _SPEECH = re.compile(r"(?:[!?…][\"'’”»)\]]+|…|\.\.\.)$")
+# Text in lower case: nupunkt takes a year or an amount at a sentence's end for an abbreviation.
+_AFTER_NUMBER = re.compile(r"(?:\b\d{4}|\d%|\d[.,]\d+|[\d%][)\]])\.[\"'’”)]*+\s+(?=[a-z])")
 _WINDOW = 10_000
 _WIDEST = 160  # a line longer than this was not wrapped by hand: its end is meant
 
@@ -49,6 +51,7 @@ def sentence_spans(text: str) -> list[Span]:
         return []
     hard, rows = _line_breaks(text)
     soft = {place for place in _nupunkt_breaks(text) if _is_boundary(text, place)}
+    soft.update(match.end() for match in _AFTER_NUMBER.finditer(text))
     soft.update(match.end() for match in _FOREIGN_STOP.finditer(text))
     soft.update(match.end() for match in _WRITTEN_NEWLINE.finditer(text))
     soft -= {place for first, last in rows for place in _within(soft, first, last)} if rows else set()
