@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 import re
 import time
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from pydantic import BaseModel
 from rag_app.embed import overlong
 from rag_app.index import LocalIndex
 from rag_app.index.local.records import fingerprint_of, source_of, text_to_index
+from rag_app.split.base import OversizedChunkWarning
 from rag_app.types import LoadedDocument, LoadFailure
 
 Progress = Callable[[int, int, str], None]
@@ -43,6 +45,19 @@ class IngestReport:
     warnings: tuple[str, ...] = ()
     tested: int = 0
     dry_run: bool = False
+
+    def joined(self, later: IngestReport) -> IngestReport:
+        """Two steps as one report; what the index holds is what it holds after the later one."""
+        return replace(
+            later,
+            added=self.added + later.added,
+            updated=self.updated + later.updated,
+            deleted=self.deleted + later.deleted,
+            skipped=self.skipped + later.skipped,
+            failed=(*self.failed, *later.failed),
+            seconds=self.seconds + later.seconds,
+            warnings=(*self.warnings, *later.warnings),
+        )
 
 
 @dataclass
@@ -123,6 +138,31 @@ def ingest(
     )
 
 
+def remove(index: LocalIndex, sources: Sequence[str], *, dry_run: bool = False) -> IngestReport:
+    """Take out all documents of the sources; a source that the index does not have is in `failed`."""
+    started = time.perf_counter()
+    known: dict[str, int] = {}
+    for _, source, _ in index.documents():
+        known[source] = known.get(source, 0) + 1
+    found = [source for source in dict.fromkeys(sources) if source in known]
+    if found and not dry_run:
+        index.delete(sources=found)
+        index.commit()
+    return IngestReport(
+        documents=index.manifest["counts"]["documents"],
+        chunks=len(index),
+        added=0,
+        updated=0,
+        deleted=sum(known[source] for source in found),
+        skipped=0,
+        failed=tuple(
+            {"source": source, "reason": "the index has no such source"} for source in sources if source not in known
+        ),
+        seconds=time.perf_counter() - started,
+        dry_run=dry_run,
+    )
+
+
 class _Run:
     """One ingest: what the index holds, what has come so far, and the counts."""
 
@@ -159,9 +199,15 @@ class _Run:
         if repeated or self.before.get(source, {}).get(doc_id) == fingerprint:
             self.counts.skipped += 1
             return None
-        chunks = [] if self.dry_run else list(self.splitter.transform_documents([document]))
+        chunks = [] if self.dry_run else self._split(document)
         is_new = len(self.seen[source]) > len(self.before.get(source, {}))
         return _Waiting(document, chunks, fingerprint, is_new)
+
+    def _split(self, document: LoadedDocument) -> list[Document]:
+        with warnings.catch_warnings():
+            # The report names every chunk that is too long; once is enough.
+            warnings.simplefilter("ignore", OversizedChunkWarning)
+            return list(self.splitter.transform_documents([document]))
 
     def put(self, waiting: Sequence[_Waiting]) -> None:
         """Embed and put in what waits, and commit; documents whose chunks have no vector fail."""

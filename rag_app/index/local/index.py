@@ -153,6 +153,11 @@ class LocalIndex:
             return cls.open(path, embedder=embedder, settings=settings)
         return cls.create(path, embedder=embedder, settings=settings)
 
+    @staticmethod
+    def exists(path: str | Path) -> bool:
+        """Whether there is an index in `path`, sound or not."""
+        return (Path(path) / NAME).exists()
+
     def refresh(self) -> bool:
         """Take up what other processes committed since; whether there was something."""
         with self._mutex:
@@ -405,6 +410,10 @@ class LocalIndex:
     def chunk_ids(self) -> list[str]:
         """All chunks, in order of id."""
         return self._snapshot.chunk_ids()
+
+    def chunks_of(self, doc_id: str) -> list[Document]:
+        """The chunks of a document, in order of their place; none for an unknown one."""
+        return self._reading(lambda: self._snapshot.chunks_of(doc_id))
 
     def documents(self) -> list[tuple[str, str, str]]:
         """(doc_id, source, fingerprint) of every document, in order of source and id."""

@@ -319,6 +319,16 @@ class Snapshot:
             raise KeyError(doc_id)
         return read_document(doc_id, self.segments[place[0]].segment.documents[place[1]])
 
+    def chunks_of(self, doc_id: str) -> list[Document]:
+        """The live chunks of a document, in order of their place."""
+        place = self.find_document(doc_id)
+        if place is None:
+            return []
+        part = self.segments[place[0]]
+        rows = [row for row in part.segment.rows_of_document(place[1]).tolist() if part.is_live(row)]
+        chunks = [read_chunk(part.segment.ids[row], part.segment.chunks[row]) for row in rows]
+        return sorted(chunks, key=lambda c: (c.metadata.get("start_index") or 0, str(c.id)))
+
     def documents(self) -> list[tuple[str, str, str]]:
         """(doc_id, source, fingerprint) of every live document, in order of source and id."""
         result = []
