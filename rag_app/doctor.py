@@ -6,10 +6,12 @@ import importlib.metadata
 import importlib.util
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from rag_app.pipeline import open_index
+from rag_app.retrieve.arms import diagnosis, trust
 from rag_app.settings import Settings
 from rag_app.types import RagAppError
 
@@ -94,12 +96,29 @@ def _embedder(settings: Settings) -> Finding:
 
 
 def _index(settings: Settings, directory: str) -> Iterator[Finding]:
-    from rag_app.pipeline import open_index
-
     with open_index(settings, directory) as index:
         yield Finding("index", "ok", f"{len(index)} chunks of {len(index.sources())} documents")
-        yield from (_from_index(check) for check in index.diagnose())
+        damaged = index.verify()
+        for fault in damaged:
+            yield Finding("index files", "fail", fault, "restore the file, or rebuild with `rag-app index --rebuild`")
+        if not damaged:
+            yield Finding("index files", "ok", "every file has its checksum")
+        index.embed_query("a test question")  # the first query holds the model against the canary vectors
+        yield Finding("index model", "ok", f"{settings.embed.name} gives the vectors it gave at the build")
+        yield _versions(index.manifest.get("embedder") or {}, settings.embed.fingerprint())
+        finding = diagnosis(index.notes)
+        if finding is None:
+            yield Finding("language", "ok", f"trust in the dense ranking {trust(index.notes):.2f}")
+        else:
+            yield Finding(
+                "language", "note", finding, "take a multilingual embedder (`rag-app models`), then --reembed"
+            )
 
 
-def _from_index(check: Any) -> Finding:
-    return Finding(check.name, check.outcome, check.finding, check.remedy)
+def _versions(built: Mapping[str, Any], here: Mapping[str, Any]) -> Finding:
+    """Whether anything the embedder says of itself differs from what it said at the build."""
+    drift = {key: (built.get(key), here.get(key)) for key in here if built.get(key) != here.get(key)}
+    if not drift:
+        return Finding("model drift", "ok", "none since the build")
+    told = "; ".join(f"{key}: {was!r} then, {now!r} now" for key, (was, now) in drift.items())
+    return Finding("model drift", "note", told, "embed again with `rag-app index --reembed`")

@@ -21,7 +21,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("ingest", "retrieve", "expand", "synthesize", "verify"),
     ("settings",),
     ("pipeline",),
-    ("integrate", "evaluate", "train"),
+    ("integrate", "evaluate", "train", "card", "doctor"),
     ("server", "mcp"),
     ("cli",),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+import warnings
 
 import typer
 
@@ -59,6 +60,7 @@ def main(arguments: list[str] | None = None) -> None:
     debug = "--debug" in arguments
     # `--debug` may stand anywhere: a person adds it at the end of the line that failed.
     arguments = [argument for argument in arguments if argument != "--debug"]
+    warnings.showwarning = show_warning
     try:
         code = app(arguments, standalone_mode=False)
     except typer.Abort:
@@ -72,14 +74,21 @@ def main(arguments: list[str] | None = None) -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
+def show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    """A warning as one line on standard error, without the place in the code."""
+    sys.stderr.write(f"warning: {message}\n")
+
+
 def report(error: Exception) -> int:
-    """What went wrong as one sentence on standard error; returns the exit code. Faults of the program pass through."""
+    """What went wrong as one sentence on standard error; returns the exit code."""
     if hasattr(error, "show") and hasattr(error, "exit_code"):  # a usage error; typer brings its own copy of click
         error.show()
         return 2
     from rag_app.types import RagAppError
 
-    if not isinstance(error, RagAppError):
-        raise error
-    sys.stderr.write(f"error: {error}\n")
+    if isinstance(error, RagAppError):
+        sys.stderr.write(f"error: {error}\n")
+    else:
+        said = " ".join(str(error).split()) or "no message"
+        sys.stderr.write(f"error: {type(error).__name__}: {said}; run it again with --debug for the traceback\n")
     return exit_code(error)

@@ -87,10 +87,11 @@ def show_stream(stages: Stages, inputs: dict[str, Any]) -> Answer:
     """The answer on a terminal, sentence by sentence as it comes; citations and verdicts follow."""
     from rag_app.cli.render import print_answer
     from rag_app.pipeline import stream_answer
+    from rag_app.synthesize.events import Token
 
-    answer = None
+    answer: Answer | None = None
     for event in stream_answer(stages, inputs):
-        if event.type == "token":
+        if isinstance(event, Token):
             sys.stdout.write(event.text)
             sys.stdout.flush()
         answer = getattr(event, "answer", answer)

@@ -40,7 +40,7 @@ def info_command(
 ) -> None:
     """The pipeline card: chunking, embedding, retrieval, reranking, prompt, verification, with measured values."""
     from rag_app.pipeline import open_index
-    from rag_app.pipeline_card import pipeline_card
+    from rag_app.card import pipeline_card
 
     settings = load_settings(config, sets)
     with open_index(settings, index) as opened:

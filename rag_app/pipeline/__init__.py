@@ -9,6 +9,7 @@ answer = build_chain(settings, index).invoke("How long is the warranty?")
 
 from rag_app.pipeline.build import (
     Stages,
+    add_files,
     bind,
     build_index,
     build_splitter,
@@ -25,6 +26,7 @@ __all__ = [
     "Retrieved",
     "Stages",
     "Verdicts",
+    "add_files",
     "astream_answer",
     "bind",
     "build_chain",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from langchain_core.retrievers import BaseRetriever
 from rag_app.embed.base import Embedder
 from rag_app.index import LocalIndex
 from rag_app.ingest import IngestReport, ingest
+from rag_app.retrieve.arms import diagnosis, measure_arms, stale
 from rag_app.settings import Settings
 
 Progress = Callable[[int, int, str], None]
@@ -47,9 +48,28 @@ def build_index(
     Files that cannot be loaded are in the report's `failed`; the others go on.
     """
     index = open_or_create(settings, directory)
+    return index, add_files(settings, index, paths, sync=sync, progress=progress)
+
+
+def add_files(
+    settings: Settings,
+    index: LocalIndex,
+    paths: Sequence[str | Path],
+    *,
+    sync: bool = False,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+) -> IngestReport:
+    """Load, split and embed `paths` into an open index; then measure how far each ranking can be trusted on it."""
     loaded = settings.load.load_all([str(path) for path in paths], progress=progress)
-    report = ingest(index, loaded, build_splitter(settings, index.embedder), sync=sync, progress=progress)
-    return index, report
+    splitter = build_splitter(settings, index.embedder)
+    report = ingest(index, loaded, splitter, sync=sync, dry_run=dry_run, progress=progress)
+    if dry_run or not stale(index.notes, len(index)):
+        return report
+    index.set_notes({**index.notes, "arms": measure_arms(index, progress=progress)})
+    index.commit()
+    finding = diagnosis(index.notes)
+    return report if finding is None else replace(report, warnings=(*report.warnings, finding))
 
 
 def open_or_create(settings: Settings, directory: str | Path) -> LocalIndex:

@@ -1,0 +1,76 @@
+"""The pipeline card: what a run is made of, why, and what was measured, in one page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rag_app.index import LocalIndex
+from rag_app.retrieve.arms import diagnosis, trust
+from rag_app.settings import Settings
+
+WHY = {
+    "recursive": "cuts at paragraphs, lines, sentences, in that order; never inside a word",
+    "semantic": "cuts where neighboring groups of sentences differ most",
+    "sentence": "single sentences match, their windows are read",
+    "parent": "small chunks match, their parents are read",
+    "markdown": "headings bound the chunks; tables and code stay whole",
+    "html": "headings bound the chunks; tables and code stay whole",
+    "code": "definitions stay whole",
+    "page": "one chunk a page",
+    "auto": "each kind of document has its own splitter and size",
+    "rrf": "ranks of both rankings are summed as weight / (k + rank): no scales to compare",
+    "linear": "scores of both rankings are scaled per query and added",
+    "dbsf": "scores of both rankings are standardized per query and added",
+    "none": "off",
+    "late-interaction": "each word of the question meets its best word of the chunk (MaxSim); no weights but the embedder's",
+    "cross-encoder": "question and chunk are read together",
+    "llm": "a chat model decides",
+    "extractive": "the answer is made of the sources' own sentences; no model, nothing invented",
+    "lexical": "support and conflict are read from the words, numbers and negations; no model",
+    "entailment": "a model reads claim and evidence together",
+}
+
+
+def pipeline_card(settings: Settings, index: LocalIndex) -> dict[str, dict[str, Any]]:
+    """Chunking, embedding, retrieval, reranking, prompt and verification plan, each with its reason and its figures."""
+    manifest, notes = index.manifest, index.notes
+    splitter, embedder = manifest.get("splitter") or {}, manifest.get("embedder") or {}
+    return {
+        "index": {
+            "documents": manifest["counts"]["documents"],
+            "chunks": len(index),
+            "created": manifest.get("created"),
+            "format": manifest.get("format"),
+        },
+        "chunking": {
+            "splitter": splitter.get("kind"),
+            "why": WHY.get(str(splitter.get("kind")), ""),
+            "settings": {key: value for key, value in splitter.items() if key not in ("kind", "profiles")},
+            "profiles": [profile["name"] for profile in splitter.get("profiles") or ()],
+            "mean_characters": _mean_characters(index),
+        },
+        "embedding": {**embedder, "why": "the same model embeds chunks and questions; the manifest holds it to that"},
+        "retrieval": {
+            **_fields(settings.retrieve),
+            "why": WHY.get(str(getattr(settings.retrieve, "fusion", settings.retrieve.kind)), ""),
+            "trust_in_dense": round(trust(notes), 3),
+            "measured": notes.get("arms"),
+            "finding": diagnosis(notes),
+        },
+        "reranking": {**_fields(settings.rerank), "why": WHY.get(settings.rerank.kind, "")},
+        "expansion": {**_fields(settings.expand), "why": WHY.get(settings.expand.kind, "")},
+        "synthesis": {**_fields(settings.synthesize), "why": WHY.get(settings.synthesize.kind, "")},
+        "verification": {**_fields(settings.verify), "why": WHY.get(settings.verify.level, "")},
+    }
+
+
+def _fields(component: Any) -> dict[str, Any]:
+    values: dict[str, Any] = component.model_dump(mode="json")
+    return values
+
+
+def _mean_characters(index: LocalIndex, sample: int = 1000) -> float | None:
+    """The mean size of up to `sample` chunks, evenly over the index; None when it is empty."""
+    ids = index.chunk_ids()
+    chunks = index.get(ids[:: max(1, len(ids) // sample)])
+    return round(sum(len(chunk.page_content) for chunk in chunks) / len(chunks), 1) if chunks else None
