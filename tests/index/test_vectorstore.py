@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -20,8 +19,8 @@ from rag_app.types import ConfigError, EmbeddingError, IndexMismatchError
 
 class TestLangChainSuite(VectorStoreIntegrationTests):
     @pytest.fixture
-    def vectorstore(self, tmp_path: Path) -> Generator[VectorStore, None, None]:
-        yield LocalVectorStore(self.get_embeddings(), tmp_path / "store")
+    def vectorstore(self, tmp_path: Path) -> VectorStore:  # type: ignore[override]
+        return LocalVectorStore(self.get_embeddings(), tmp_path / "store")
 
 
 @pytest.fixture
@@ -57,7 +56,7 @@ def test_the_best_match_has_the_highest_relevance_and_passes_the_threshold(store
 
 
 class TwoDirections(Embeddings):
-    """"a" and "b" are orthogonal, everything else lies between; lengths differ."""
+    """ "a" and "b" are orthogonal, everything else lies between; lengths differ."""
 
     def embed_query(self, text: str) -> list[float]:
         return {"a": [1.0, 0.0], "b": [0.0, 7.0]}.get(text, [1.0, 1.0])
