@@ -38,12 +38,20 @@ _USUAL = frozenset(
 ) | frozenset(map(chr, [*range(0x621, 0x64B), *range(0x3041, 0x30FF), *range(0xAC00, 0xD7A4)]))
 
 
+# UTF-8 that was read as Latin-1 or windows-1252 and saved as UTF-8 again: "Ã©" for "é", "â€™" for an apostrophe.
+_TWICE = re.compile(
+    "[\u00c2-\u00f4](?:[\u0080-\u00bf]|[\u20ac\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\u017d\u2018\u2019"
+    "\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\u017e\u0178]){1,3}"
+)
+
+
 class Decoded(NamedTuple):
     """The text, the encoding's name, and whether it was guessed from the bytes."""
 
     text: str
     encoding: str
     guessed: bool = False
+    repaired: bool = False
 
 
 def decode(data: bytes, declared: str | None = None) -> Decoded:
@@ -62,11 +70,26 @@ def decode(data: bytes, declared: str | None = None) -> Decoded:
         text = ""
     else:
         if _controls(text) <= len(text) * 0.01:
-            return Decoded(text, "ascii" if text.isascii() else "utf-8")
+            mended = text if text.isascii() else repair(text)
+            return Decoded(mended, "ascii" if text.isascii() else "utf-8", repaired=mended != text)
         raise Fault("unsupported", "binary data, not text")
     if declared and (believed := _declared(data, declared)) is not None:
         return believed
     return _guess(data)
+
+
+def repair(text: str) -> str:
+    """The text with characters that were encoded twice read right; other text comes back as it is."""
+    return _TWICE.sub(_once, text)
+
+
+def _once(match: re.Match[str]) -> str:
+    # windows-1252 leaves five bytes undefined; Latin-1 has the C1 controls in their place.
+    raw = b"".join(c.encode("latin-1") if ord(c) < 256 else c.encode("cp1252") for c in match.group())
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return match.group()
 
 
 def _strict(data: bytes, encoding: str) -> str:

@@ -14,6 +14,7 @@ address article aside blockquote body caption center dd details dir div dl dt fi
 h1 h2 h3 h4 h5 h6 header hr html legend li main menu nav ol p pre section summary table tbody td tfoot th thead tr ul
 """
 _BLOCK = frozenset(_NAMES.split())
+_MAX_COLUMNS = 200  # beyond it, spans are no longer expanded
 _SPACE = re.compile(r"[ \t\n\r\f\v\u00a0]+")
 
 
@@ -150,7 +151,9 @@ def _grid(rows: list[Any]) -> list[list[str]]:
                 continue
             carried()
             text = _cell_text(cell)
-            tall, wide = _count(cell.get("rowspan")), _count(cell.get("colspan"))
+            tall, wide = _count(cell.get("rowspan"), 1000), _count(cell.get("colspan"), 100)
+            if len(line) > _MAX_COLUMNS:
+                tall = wide = 1
             for extra in range(wide):
                 if tall > 1:
                     waiting[len(line)] = (tall - 1, text if extra == 0 else "")
@@ -175,5 +178,5 @@ def _cell_parts(element: Any) -> Iterator[str]:
         yield child.tail or ""
 
 
-def _count(value: str | None) -> int:
-    return min(int(value), 1000) if value and value.isdigit() and int(value) > 0 else 1
+def _count(value: str | None, most: int) -> int:
+    return min(int(value), most) if value and value.isdigit() and int(value) > 0 else 1

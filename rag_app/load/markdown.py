@@ -11,6 +11,7 @@ from rag_app.load.parsed import Parsed, ReadOptions, clean
 from rag_app.load.text import decoded
 
 _FRONT = re.compile(r"\A(---|\+\+\+)[ \t]*\n(.*?)^\1[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_MAX_VALUES = 10_000
 _LOOSE = re.compile(r"^([A-Za-z][\w -]*):[ \t]*(.*)$", re.MULTILINE)
 
 
@@ -48,17 +49,24 @@ def _parse_front(fence: str, body: str) -> dict[str, Any] | None:
         return {}
     if not isinstance(values, dict):
         return None
-    return {str(key).strip(): plain(value) for key, value in values.items() if value is not None}
+    try:
+        return {str(key).strip(): plain(value) for key, value in values.items() if value is not None}
+    except (ValueError, RecursionError):
+        return None
 
 
-def plain(value: Any) -> Any:
-    """A value as JSON has it; dates in ISO form."""
+def plain(value: Any, left: list[int] | None = None) -> Any:
+    """A value as JSON has it; dates in ISO form. ValueError for more than 10,000 values: aliases can multiply."""
+    left = [_MAX_VALUES] if left is None else left
+    left[0] -= 1
+    if left[0] < 0:
+        raise ValueError("too many values")
     if isinstance(value, datetime.date | datetime.time):
         return value.isoformat()
     if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): plain(item, left) for key, item in value.items()}
     if isinstance(value, list | tuple | set):
-        return [plain(item) for item in value]
+        return [plain(item, left) for item in value]
     return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 

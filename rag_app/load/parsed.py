@@ -71,6 +71,7 @@ def normalized(parsed: Parsed) -> Parsed:
     pages = tuple((next(places), next(places), label) for _, _, label in parsed.pages)
     headings = tuple((next(places), level, clean(title)) for _, level, title in parsed.headings)
     boxes = tuple((next(places), next(places), *box[2:]) for box in parsed.boxes)
+    boxes = tuple(box for box in boxes if box[0] < box[1])
     return Parsed(body, parsed.format, parsed.metadata, pages, headings, boxes, parsed.part)
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
+from rag_app.load.encoding import repair
 from rag_app.load.parsed import Fault, Parsed, ReadOptions, clean
 from rag_app.load.pdf_headings import by_outline, by_size, title_line
 from rag_app.load.pdf_order import Line, reading_order
@@ -29,8 +31,7 @@ def read_pdf(data: bytes, name: str, options: ReadOptions) -> list[Parsed]:
         if not any(blocks):
             if damaged and not empty:
                 raise Fault("broken", f"no page of the PDF can be read (pages {_ranges(damaged)} are damaged)")
-            what = "page" if len(blocks) == 1 else "pages"
-            raise Fault("no_text", f"no text on {what} {_ranges([*empty, *damaged])}: scanned? Run OCR over it first")
+            raise Fault("no_text", _why_no_text(document, [*empty, *damaged]))
         text = PdfText(vocabulary(line for page in blocks for block in page for line in block))
         for page in blocks:
             text.page(page)
@@ -50,6 +51,16 @@ def read_pdf(data: bytes, name: str, options: ReadOptions) -> list[Parsed]:
         for number, ((start, end), label) in enumerate(zip(text.pages, labels, strict=True), start=1)
     )
     return [Parsed(text.text, "pdf", facts, pages, headings, tuple(text.boxes))]
+
+
+def _why_no_text(document: Any, numbers: Sequence[int]) -> str:
+    import pypdfium2.raw as raw
+
+    where = f"no text on page{'s' if len(numbers) > 1 else ''} {_ranges(numbers)}"
+    for number in numbers[:20]:
+        if any(True for _ in document[number - 1].get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=4)):
+            return f"{where}: scanned? Run OCR over it first"
+    return f"{where}: blank, or drawn without letters"
 
 
 def _open(data: bytes, passwords: Sequence[str]) -> Any:
@@ -136,7 +147,7 @@ def _form_values(page: Any, frame: Frame) -> list[Segment]:
 
 
 def _facts(document: Any) -> dict[str, Any]:
-    known = {key: clean(value) for key, value in document.get_metadata_dict().items() if clean(value or "")}
+    known = {key: clean(repair(value)) for key, value in document.get_metadata_dict().items() if value and clean(value)}
     facts: dict[str, Any] = {}
     if "Title" in known and not _JUNK_TITLE.search(known["Title"]):
         facts["title"] = known["Title"]
@@ -156,11 +167,15 @@ def pdf_date(value: str) -> str | None:
         return None
     year, month, day, hour, minute, second, zone = match.groups()
     date = f"{year}-{month or '01'}-{day or '01'}"
-    if hour is None:
-        return date
-    zone = "+00:00" if zone == "Z" else (re.sub(r"[^\d+-]", "", zone) if zone else "")
-    zone = f"{zone[:3]}:{zone[3:5] or '00'}" if zone and ":" not in zone else zone
-    return f"{date}T{hour}:{minute or '00'}:{second or '00'}{zone}"
+    if hour is not None:
+        zone = "+00:00" if zone == "Z" else (re.sub(r"[^\d+-]", "", zone) if zone else "")
+        zone = f"{zone[:3]}:{zone[3:5] or '00'}" if zone and ":" not in zone else zone
+        date = f"{date}T{hour}:{minute or '00'}:{second or '00'}{zone}"
+    try:
+        datetime.fromisoformat(date)
+    except ValueError:
+        return None
+    return date
 
 
 def _refuse_garbage(text: str) -> None:

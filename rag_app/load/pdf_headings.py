@@ -62,7 +62,8 @@ def by_size(text: PdfText) -> Headings:
         return ()
     body = max(weights, key=lambda size: (weights[size], -size))
     large = [item for item in text.lines if item[3].size > 1.18 * body and _like_a_title(text.text[item[0] : item[1]])]
-    if not large or len(large) > 0.2 * len(text.lines) + 3:
+    # More than a few lines in large type are a design, not headings.
+    if not large or len(large) > 0.15 * len(text.lines) + 3:
         return ()
     sizes = sorted({round(item[3].size) for item in large}, reverse=True)
     levels = {size: min(place, 4) for place, size in enumerate(sizes, start=1)}
@@ -85,11 +86,22 @@ def title_line(text: PdfText) -> str:
     usual = statistics.median(item[3].size for item in first)
     if largest < 1.2 * usual:
         return ""
-    top = [text.text[start:end] for start, end, _, line in first if line.size > 0.97 * largest]
-    title = clean(" ".join(top[:3]))
+    place = next(place for place, item in enumerate(first) if item[3].size > 0.97 * largest)
+    parts: list[str] = []
+    for start, end, _, line in first[place : place + 3]:
+        if line.size <= 0.97 * largest:
+            break
+        parts.append(text.text[start:end])
+    title = clean(" ".join(parts))
     return title if _like_a_title(title) else ""
 
 
 def _like_a_title(text: str) -> bool:
     letters = sum(c.isalpha() for c in text)
-    return 3 <= len(text) <= 160 and letters >= 3 and letters > 0.5 * len(text.replace(" ", ""))
+    return (
+        3 <= len(text) <= 160
+        and letters >= 3
+        and letters > 0.5 * len(text.replace(" ", ""))
+        and not text[0].islower()
+        and text[-1] not in ".,;"
+    )

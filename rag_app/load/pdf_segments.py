@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import re
 import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -13,6 +14,8 @@ LIGATURES = str.maketrans(
     {"\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl", "\ufb05": "st", "\ufb06": "st",
      "\u00a0": " ", "\u2007": " ", "\u202f": " ", "\x02": "-", "\ufffe": "-", "\x00": ""}
 )  # fmt: skip
+# A glyph without a place in Unicode comes as a control character.
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufeff]")
 _HYPHENS = "-\u2010\u00ad\x02\ufffe"
 
 
@@ -151,6 +154,7 @@ class _Run:
             hyphen = text[-1] in _HYPHENS
             text = _pairs(text).translate(LIGATURES)
             text = (text[:-1] + "-" if hyphen else text).replace("\u00ad", "")
+            text = " ".join(_CONTROLS.sub("", text).split())
             if text:
                 yield Segment(text, *upright(box, self._turn), self._frame.shown(box), size, self._turn, hyphen)
 

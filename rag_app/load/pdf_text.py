@@ -111,7 +111,7 @@ def _pitch(block: Sequence[Line]) -> float:
 
 
 def _new_paragraph(before: Line, line: Line, following: Line | None, left: float, pitch: float) -> bool:
-    if line.y1 - before.y1 > max(1.35 * pitch, 1.25 * line.size):
+    if line.y1 - before.y1 > max(1.35 * pitch, 1.4 * line.size):
         return True
     if not 0.87 < line.size / max(before.size, 0.1) < 1.15 and min(len(line.text), len(before.text)) > 2:
         return True

@@ -24,10 +24,15 @@ _BATCH_BYTES = 512 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one file may take."""
+    """What one file may take, and how long a fresh worker may need before its first answer on top of that."""
 
     seconds: float = 60.0
     memory_mb: int = 1024
+    start_seconds: float = 10.0
+
+
+# `-P` keeps the current folder, which may be the very folder that is loaded, out of the import path.
+COMMAND = (sys.executable, "-P", "-m", "rag_app.load.worker")
 
 
 def parse_all(
@@ -36,6 +41,7 @@ def parse_all(
     *,
     limits: Limits,
     workers: int,
+    command: Sequence[str] = COMMAND,
 ) -> Iterator[Answer]:
     """The answer for each `(path, size)`, in the order of `files`; small files travel in batches.
 
@@ -44,7 +50,7 @@ def parse_all(
     batches = list(_batches(files))
     if not batches:
         return
-    pool = _Pool(options, limits, min(workers, len(batches)))
+    pool = _Pool(options, limits, min(workers, len(batches)), command)
     try:
         yield from pool.run(batches)
     finally:
@@ -67,14 +73,13 @@ def _batches(files: Iterator[tuple[str, int]] | Sequence[tuple[str, int]]) -> It
 class _Pool:
     """Threads, each feeding one worker process; a watchdog kills a worker that is past its time."""
 
-    def __init__(self, options: ReadOptions, limits: Limits, workers: int) -> None:
+    def __init__(self, options: ReadOptions, limits: Limits, workers: int, command: Sequence[str]) -> None:
         self._task = {"options": asdict(options), "seconds": limits.seconds, "memory_mb": limits.memory_mb}
-        self._limits = limits
         self._closed = threading.Event()
         self._ahead = threading.Semaphore(2 * workers + 2)
         self._todo: queue.SimpleQueue[tuple[int, list[str]]] = queue.SimpleQueue()
         self._done: queue.SimpleQueue[tuple[int, list[Answer] | BaseException]] = queue.SimpleQueue()
-        self._workers = [_Worker(self._limits) for _ in range(workers)]
+        self._workers = [_Worker(limits, command) for _ in range(workers)]
         self._threads = [threading.Thread(target=self._serve, args=(worker,), daemon=True) for worker in self._workers]
         self._threads.append(threading.Thread(target=self._watch, daemon=True))
 
@@ -140,8 +145,9 @@ class _Pool:
 class _Worker:
     """One worker process, started when first needed and again after it ended."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, command: Sequence[str]) -> None:
         self._limits = limits
+        self._command = command
         self._lock = threading.Lock()
         self._process: subprocess.Popen[str] | None = None
         self._deadline = float("inf")
@@ -151,10 +157,11 @@ class _Worker:
         with self._lock:
             if self._stopped:
                 return False
+            fresh = self._process is None
             if self._process is None:
-                self._process = _start()
-            # A fresh interpreter needs a moment of its own.
-            self._deadline = time.monotonic() + self._limits.seconds + 10
+                self._process = _start(self._command)
+            extra = self._limits.start_seconds if fresh else 0.0
+            self._deadline = time.monotonic() + self._limits.seconds + extra
             stdin = self._process.stdin
         assert stdin is not None
         try:
@@ -206,13 +213,13 @@ class _Worker:
             self._process = None
 
 
-def _start() -> subprocess.Popen[str]:
+def _start(command: Sequence[str]) -> subprocess.Popen[str]:
     # A new interpreter, never a fork: the parent may hold threads of numeric libraries. Its path is the parent's.
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     # The memory limit counts address space, and each numeric thread pool reserves some.
     environment.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MALLOC_ARENA_MAX="2")
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "rag_app.load.worker"],
+        list(command),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -25,6 +25,8 @@ def decoded(data: bytes, declared: str | None = None) -> tuple[str, dict[str, ob
     note: dict[str, object] = {"encoding": found.encoding}
     if found.guessed:
         note["encoding_guessed"] = True
+    if found.repaired:
+        note["encoding_repaired"] = True
     return found.text, note
 
 
