@@ -22,7 +22,7 @@ WHY = {
     "linear": "scores of both rankings are scaled per query and added",
     "dbsf": "scores of both rankings are standardized per query and added",
     "none": "off",
-    "late-interaction": "each word of the question meets its best word of the chunk (MaxSim); no weights but the embedder's",
+    "late-interaction": "each word of the question meets its best word of the chunk (MaxSim)",
     "cross-encoder": "question and chunk are read together",
     "llm": "a chat model decides",
     "extractive": "the answer is made of the sources' own sentences; no model, nothing invented",

@@ -9,13 +9,15 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import yaml
 from pydantic import Field, ValidationError
+from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import PydanticOmit, core_schema
 from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict
 
-from rag_app.embed import Embedding, default_embedding
+from rag_app.embed import Embedding, PackagedEmbedder
 from rag_app.expand import Expansion, NoExpander
 from rag_app.index import IndexSettings
 from rag_app.load import Loader
@@ -36,7 +38,7 @@ class Settings(BaseSettings):
 
     load: Loader = Field(default_factory=Loader)
     split: Splitter = Field(default_factory=ProfileSplitter)
-    embed: Embedding = Field(default_factory=default_embedding)
+    embed: Embedding = Field(default_factory=PackagedEmbedder)
     index: IndexSettings = Field(default_factory=IndexSettings)
     retrieve: Retriever = Field(default_factory=HybridRetriever)
     rerank: Reranking = Field(default_factory=LateInteractionReranker)
@@ -69,9 +71,21 @@ class Settings(BaseSettings):
         """The resolved settings as YAML, every field written out."""
         return str(yaml.safe_dump(self.to_dict(), sort_keys=False, allow_unicode=True, width=120))
 
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """The JSON schema of the settings; runtime objects, such as an index or a model, are no settings."""
+        return cls.model_json_schema(schema_generator=_SettingsSchema)
+
     def to_dict(self) -> dict[str, Any]:
         """The resolved settings as plain values; secrets are masked."""
         return self.model_dump(mode="json")
+
+
+class _SettingsSchema(GenerateJsonSchema):
+    """Leaves out what no file could hold."""
+
+    def handle_invalid_for_json_schema(self, schema: core_schema.CoreSchema, error_info: str) -> NoReturn:
+        raise PydanticOmit
 
 
 def presets_path() -> Path:
@@ -122,7 +136,7 @@ def parse_assignment(assignment: str) -> dict[str, Any]:
 
 
 def overlay(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """`over` laid over `base`, key by key; a stage whose `kind` changes starts afresh, since its other keys were another's."""
+    """`over` laid over `base`, key by key; a stage whose `kind` changes starts afresh: its other keys were another's."""
     merged = dict(base)
     for key, value in over.items():
         old = merged.get(key)
@@ -148,47 +162,39 @@ def _with_kind(settings: type[Settings], stage: str, value: Any) -> Any:
 def _explain(settings: type[Settings], error: ValidationError) -> str:
     """The first fault as one sentence: path, finding, way out."""
     fault = error.errors()[0]
-    tree = settings.model_json_schema()
-    path: list[str] = []
-    for part in fault["loc"]:
+    location = list(fault["loc"])
+    component = settings.model_fields[str(location[0])].annotation if location[0] in settings.model_fields else None
+    if len(location) > 1 and (member := _member(component, location[1])) is not None:
         # A discriminated union puts the member's kind into the path; a person does not write it there.
-        if path and isinstance(part, str) and len(path) == 1 and part == _kind_in(fault, path[0], part):
-            continue
-        path.append(str(part))
-    name = ".".join(path)
+        component, location = member, [location[0], *location[2:]]
+    name = ".".join(map(str, location))
     found = fault.get("input")
     if fault["type"] == "extra_forbidden":
-        known = _known_keys(settings, fault["loc"], tree)
-        close = difflib.get_close_matches(path[-1], known, n=1)
+        known = _known_keys(settings, component, location)
+        close = difflib.get_close_matches(str(location[-1]), known, n=1)
         hint = f"did you mean {close[0]!r}?" if close else f"known here: {', '.join(known)}"
         return f"the setting {name!r} is unknown; {hint}"
     if fault["type"].startswith("union_tag"):
         kinds = (fault.get("ctx") or {}).get("expected_tags", "")
-        return f"the setting '{name}.kind' does not know {(found or {}).get('kind')!r}; take one of {kinds}"
+        kind = found.get("kind") if isinstance(found, Mapping) else found
+        return f"the setting '{name}.kind' does not know {kind!r}; take one of {kinds}"
     message = fault["msg"][0].lower() + fault["msg"][1:]
     return f"the setting {name!r} cannot be {found!r}: {message}; see `rag-app settings --schema`"
 
 
-def _kind_in(fault: Any, stage: str, part: str) -> str | None:
-    member = _member(stage, part)
-    return part if member is not None else None
-
-
-def _member(stage: str, kind: str) -> Any:
-    """The component class of a stage's `kind`; None when the stage has no such member."""
-    annotation = Settings.model_fields[stage].annotation if stage in Settings.model_fields else None
-    for member in getattr(annotation, "__args__", ()) or (annotation,):
+def _member(annotation: Any, kind: Any) -> Any:
+    """The component of a union whose `kind` this is; None when there is no such member."""
+    for member in getattr(annotation, "__args__", ()):
         field = getattr(member, "model_fields", {}).get("kind")
         if field is not None and field.default == kind:
             return member
     return None
 
 
-def _known_keys(settings: type[Settings], location: tuple[int | str, ...], schema: Mapping[str, Any]) -> list[str]:
+def _known_keys(settings: type[Settings], component: Any, location: Sequence[int | str]) -> list[str]:
+    """The keys that could stand where the last one of `location` stands."""
     if len(location) == 1:
         return sorted(settings.model_fields)
-    stage = str(location[0])
-    component = _member(stage, str(location[1])) or settings.model_fields[stage].annotation
     for part in location[1:-1]:
         inner = getattr(component, "model_fields", {}).get(part)
         component = inner.annotation if inner is not None else component

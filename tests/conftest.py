@@ -28,6 +28,10 @@ _NEEDS = {
 }
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--remake-golden", action="store_true", help="write the golden traces anew instead of comparing")
+
+
 def data_folder() -> Path:
     """The folder with the evaluation data: RAG_APP_DATA, or `shared/data` beside the repository."""
     return Path(os.environ.get("RAG_APP_DATA", ROOT.parent / "shared" / "data"))

@@ -13,9 +13,11 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "rag_app"
 
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("types", "text"),
+    ("types",),
+    ("text",),
     ("filters", "trace"),
-    ("answer", "html", "cite"),
+    ("html", "cite"),
+    ("answer",),
     ("load", "split", "embed", "rerank", "sample"),
     ("index",),
     ("ingest", "retrieve", "expand", "synthesize", "verify"),

@@ -25,7 +25,7 @@ def settings_command(
     """The resolved settings as YAML."""
     settings = load_settings(config, sets)
     if schema:
-        emit(settings.model_json_schema())
+        emit(settings.json_schema())
     elif as_json:
         emit(settings.to_dict())
     else:
@@ -39,8 +39,8 @@ def info_command(
     as_json: JsonOption = False,
 ) -> None:
     """The pipeline card: chunking, embedding, retrieval, reranking, prompt, verification, with measured values."""
-    from rag_app.pipeline import open_index
     from rag_app.card import pipeline_card
+    from rag_app.pipeline import open_index
 
     settings = load_settings(config, sets)
     with open_index(settings, index) as opened:

@@ -52,7 +52,7 @@ def evidence_chain(stages: Stages) -> Runnable[Question, dict[str, Any]]:
 
 def as_inputs(question: Question) -> dict[str, Any]:
     """The chain's state from what a person gives; ConfigError when there is no question in it."""
-    inputs = {"question": question} if isinstance(question, str) else dict(question)
+    inputs = dict(question) if isinstance(question, Mapping) else {"question": question}
     text = inputs.get("question")
     if not isinstance(text, str) or not text.strip():
         raise ConfigError(f"the question is {text!r}; ask one, as a string or under the key 'question'")

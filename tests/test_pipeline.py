@@ -1,0 +1,182 @@
+"""The whole chain on small documents: one answer however it is asked for, and a golden trace."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+
+from rag_app.answer import Answer
+from rag_app.pipeline import (
+    Done,
+    Retrieved,
+    Stages,
+    Verdicts,
+    astream_answer,
+    build_chain,
+    build_index,
+    build_stages,
+    chain_of,
+    open_index,
+    stream_answer,
+)
+from rag_app.settings import Settings
+from rag_app.synthesize.events import Token
+from rag_app.types import ConfigError, IndexMismatchError, IndexMissingError, to_json
+
+GOLDEN = Path(__file__).parent / "golden"
+FILES = {
+    "pump.md": "# Pump P-7\n\n## Filter\n\nReplace the filter every 6 months. Use part AB-123 only.\n\n"
+    "## Warranty\n\nThe pump has a warranty of 24 months from the date of purchase.\n",
+    "memo.txt": "The warranty of the pump was raised to 36 months in March 2025.\n\nLunch is at noon.\n",
+    "news.txt": "The city council met on Tuesday. Nothing was decided about the new bridge.\n",
+}
+QUESTIONS = ["How often should the filter be replaced?", "What is the warranty of the pump?", "Who wrote Hamlet?"]
+
+
+@pytest.fixture(scope="module")
+def settings() -> Settings:
+    return Settings.resolve(None, ["embed.kind=hashing", "rerank.kind=none"])
+
+
+@pytest.fixture(scope="module")
+def index(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    folder = tmp_path_factory.mktemp("pipeline")
+    docs = folder / "docs"
+    docs.mkdir()
+    for name, text in FILES.items():
+        (docs / name).write_text(text, encoding="utf-8")
+    built, report = build_index(settings, [docs], folder / "index")
+    assert (report.documents, report.failed) == (3, ())
+    return built
+
+
+def timeless(answer: Answer) -> dict[str, Any]:
+    """The answer without its clocks."""
+    tree = to_json(answer)
+    tree["timings"] = tree["trace"]["timings"] = tree["report"] = {}
+    for verdict in tree["verdicts"]:
+        verdict["seconds"] = 0.0
+    return dict(tree)
+
+
+async def test_invoke_batch_and_their_async_twins_agree(settings: Settings, index: Any) -> None:
+    chain = build_chain(settings, index)
+    one_by_one = [timeless(chain.invoke(question)) for question in QUESTIONS]
+    assert [timeless(answer) for answer in chain.batch(QUESTIONS)] == one_by_one
+    assert [timeless(await chain.ainvoke(question)) for question in QUESTIONS] == one_by_one
+    assert [timeless(answer) for answer in await chain.abatch(QUESTIONS)] == one_by_one
+
+
+def test_every_citation_is_the_documents_text_at_its_span(settings: Settings, index: Any) -> None:
+    answer = build_chain(settings, index).invoke(QUESTIONS[0])
+    assert not answer.abstained
+    assert answer.citations
+    for citation in answer.citations:
+        document = index.document(citation.chunk_id.rsplit(":", 1)[0])
+        assert document.page_content[citation.span.start : citation.span.end] == citation.quote
+        assert citation.source in FILES
+    for verdict in answer.verdicts:
+        assert answer.text[verdict.claim.span.start : verdict.claim.span.end] == verdict.claim.text
+
+
+def test_an_answer_survives_json_whole(settings: Settings, index: Any) -> None:
+    answer = build_chain(settings, index).invoke(QUESTIONS[1])
+    again = Answer.from_json(answer.to_json())
+    assert again == answer
+    assert again.to_json() == answer.to_json()
+
+
+def test_a_question_without_evidence_is_an_abstained_answer(settings: Settings, index: Any) -> None:
+    answer = build_chain(settings, index).invoke(QUESTIONS[2])
+    assert answer.abstained
+    assert answer.abstention_reason in ("no_candidates", "below_threshold")
+    assert not answer.citations
+
+
+def test_a_filter_that_nothing_passes_is_named_as_the_reason(settings: Settings, index: Any) -> None:
+    answer = build_chain(settings, index).invoke({"question": QUESTIONS[0], "filter": {"source": "nowhere.md"}})
+    assert answer.abstention_reason == "filter_matched_nothing"
+
+
+def test_a_filter_restricts_the_evidence(settings: Settings, index: Any) -> None:
+    answer = build_chain(settings, index).invoke({"question": QUESTIONS[1], "filter": {"source": "memo.txt"}})
+    assert {passage.source for passage in answer.evidence} == {"memo.txt"}
+
+
+async def test_the_stream_ends_in_the_answer_that_invoke_gives(settings: Settings, index: Any) -> None:
+    stages = build_stages(settings, index)
+    for question in QUESTIONS:
+        events = list(stream_answer(stages, question))
+        assert isinstance(events[0], Retrieved)
+        assert isinstance(events[-2], Verdicts)
+        done = events[-1]
+        assert isinstance(done, Done)
+        assert timeless(done.answer) == timeless(chain_of(stages).invoke(question))
+        if not done.answer.abstained:
+            assert "".join(event.text for event in events if isinstance(event, Token)) == done.answer.text
+        later = [event async for event in astream_answer(stages, question)]
+        assert [event.type for event in later] == [event.type for event in events]
+        assert all(json.dumps(to_json(event)) for event in events)
+
+
+def test_the_stages_leave_the_indexs_documents_as_they_were(settings: Settings, index: Any) -> None:
+    before = [document.model_dump() for document in index.get(index.chunk_ids())]
+    build_chain(settings, index).batch(QUESTIONS)
+    assert [document.model_dump() for document in index.get(index.chunk_ids())] == before
+
+
+class Foreign(BaseRetriever):
+    """Somebody else's retriever: plain documents without ids, scores or offsets."""
+
+    def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
+        return [Document("The warranty of the pump is 12 months.", metadata={"source": "theirs.txt"})]
+
+
+async def test_a_foreign_retriever_fits_wherever_ours_does(settings: Settings, index: Any) -> None:
+    own = build_stages(settings, index)
+    stages = Stages(Foreign(), own.reranker, own.expander, own.synthesizer, own.verifier)
+    answer = chain_of(stages).invoke(QUESTIONS[1])
+    assert [citation.quote for citation in answer.citations] == ["The warranty of the pump is 12 months."]
+    assert timeless(await chain_of(stages).ainvoke(QUESTIONS[1])) == timeless(answer)
+
+
+@pytest.mark.parametrize("question", ["", "  ", 3, {"question": ""}, {"question": "a", "fitler": {}}])
+def test_no_question_is_a_clear_error(settings: Settings, index: Any, question: Any) -> None:
+    with pytest.raises(ConfigError):
+        build_chain(settings, index).invoke(question)
+
+
+def test_an_index_is_missing_or_of_another_embedder_in_so_many_words(
+    settings: Settings, index: Any, tmp_path: Path
+) -> None:
+    with pytest.raises(IndexMissingError, match="rag-app index"):
+        open_index(settings, tmp_path / "nothing")
+    other = Settings.resolve(None, ["embed.kind=hashing", "embed.dimensions=32"])
+    with pytest.raises(IndexMismatchError, match="re"):
+        open_index(other, index.path)
+
+
+def test_the_golden_traces_stay_as_they_were(settings: Settings, index: Any, request: pytest.FixtureRequest) -> None:
+    chain = build_chain(settings, index)
+    made = {question: timeless(chain.invoke(question)) for question in QUESTIONS}
+    file = GOLDEN / "answers.json"
+    if request.config.getoption("--remake-golden"):
+        GOLDEN.mkdir(exist_ok=True)
+        file.write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    expected = json.loads(file.read_text(encoding="utf-8"))
+    for question in QUESTIONS:
+        assert rounded(made[question]) == rounded(expected[question])
+
+
+def rounded(value: Any) -> Any:
+    """Floats to six digits: the last ones differ between processors."""
+    if isinstance(value, float):
+        return round(value, 6)
+    if isinstance(value, dict):
+        return {key: rounded(item) for key, item in value.items()}
+    return [rounded(item) for item in value] if isinstance(value, list) else value
