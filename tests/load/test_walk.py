@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from rag_app.load.walk import Found, Pattern, find, readable
+from rag_app.types import LoadFailure
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    for name in ("b.txt", "a/x.md", "a/y.log", "a/deep/z.md", ".git/config", "node_modules/m.js", ".env"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x")
+    return tmp_path
+
+
+def sources(*paths: Path, **options: object) -> list[str]:
+    return [item.source for item in find(paths, **options)]  # type: ignore[arg-type]
+
+
+def test_a_folder_is_walked_in_order_without_hidden_and_generated_files(tree: Path) -> None:
+    assert sources(tree) == ["a/deep/z.md", "a/x.md", "a/y.log", "b.txt"]
+    assert ".env" in sources(tree, hidden=True)
+
+
+def test_patterns_and_ignore_files_choose(tree: Path) -> None:
+    assert sources(tree, include=["*.md"]) == ["a/deep/z.md", "a/x.md"]
+    assert sources(tree, exclude=["a/deep/", "*.log"]) == ["a/x.md", "b.txt"]
+    (tree / "a" / ".ragignore").write_text("# comment\n*.md\n!x.md\n")
+    assert sources(tree) == ["a/x.md", "a/y.log", "b.txt"]
+
+
+def test_sources_of_several_arguments_are_unique_below_their_common_folder(tree: Path) -> None:
+    (tree / "c").mkdir()
+    (tree / "c" / "x.md").write_text("y")
+    assert sources(tree / "a", tree / "c") == ["a/deep/z.md", "a/x.md", "a/y.log", "c/x.md"]
+    assert sources(tree / "b.txt") == ["b.txt"]
+    assert sources(tree / "a", tree / "a" / "x.md") == ["deep/z.md", "x.md", "y.log"]
+
+
+def test_what_is_not_there_fails_with_a_reason(tree: Path) -> None:
+    (tree / "empty").mkdir()
+    (tree / "dangling").symlink_to("nowhere")
+    items = list(find([tree / "gone", tree / "empty", tree / "dangling"]))
+    assert [(item.source, item.error) for item in items if isinstance(item, LoadFailure)] == [
+        ("gone", "missing"),
+        ("empty", "empty"),
+        ("dangling", "unsupported"),
+    ]
+
+
+def test_links_to_folders_are_not_followed(tree: Path) -> None:
+    (tree / "loop").symlink_to(tree)
+    assert all(isinstance(item, Found) for item in find([tree]))
+    assert len(sources(tree)) == 4
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "is_folder", "matches"),
+    [
+        ("*.md", "a/b.md", False, True),
+        ("/*.md", "a/b.md", False, False),
+        ("a/**/z", "a/b/c/z", False, True),
+        ("a/**", "a/b/c", False, True),
+        ("docs/", "docs", True, True),
+        ("docs/", "docs", False, False),
+        ("f[0-9].t?t", "f3.txt", False, True),
+        ("f[!0-9]", "f3", False, False),
+    ],
+)
+def test_patterns_read_as_in_gitignore(pattern: str, path: str, is_folder: bool, matches: bool) -> None:
+    assert Pattern(pattern).matches(path, is_folder) is matches
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file names are bytes on POSIX only")
+def test_a_name_that_is_no_unicode_can_still_be_printed() -> None:
+    assert readable(os.fsdecode(b"caf\xe9.txt")) == "caf\\xe9.txt"
