@@ -23,12 +23,17 @@ from rag_app.verify.source import IndexedSource
 from rag_app.verify.support import LinearModel, support_of
 
 SETS = ("ab_dev", "wice_dev")
-HARMS = ("names missing", "numbers missing", "numbers missing anywhere", "largest miss")
-FEATURES = (
-    "sentence coverage", "window coverage", "union coverage", "source coverage", "bigrams", "longest run",
-    "subsequence", "names missing", "numbers missing", "numbers missing anywhere", "largest miss",
+HARMS = (
+    "names missing", "numbers missing", "numbers missing anywhere", "largest miss", "plain words missing anywhere",
+    "rare words missing",
 )  # fmt: skip
-RIDGE = 30.0
+FEATURES = (
+    "sentence coverage", "window coverage", "union coverage", "source coverage", "bigrams", "surface bigrams",
+    "longest run",
+    "subsequence", "names missing", "numbers missing", "numbers missing anywhere", "largest miss",
+    "plain words missing anywhere", "rare words missing",
+)  # fmt: skip
+RIDGE = 300.0
 FOLDS = 5
 SEEDS = 5
 OUT = Path(__file__).resolve().parents[2] / "rag_app" / "verify" / "lexical.json"

@@ -1,13 +1,13 @@
-"""The levels as judges: from a statement and its sources to a verdict."""
+"""The levels as judges: from a statement and its sources to a verdict; and the cascade over them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from rag_app.types import Verdict
-from rag_app.verify.lexical import Thresholds, verify_lexical
+from rag_app.verify.lexical import VETO, Thresholds, verify_lexical
 from rag_app.verify.source import IndexedSource
 from rag_app.verify.statements import Statement
 
@@ -30,3 +30,34 @@ class LexicalJudge:
 
     def __call__(self, statement: Statement, sources: Sequence[IndexedSource]) -> Verdict:
         return verify_lexical(statement, sources, self.thresholds)
+
+
+@dataclass(frozen=True)
+class Cascade:
+    """The lexical level decides what it is sure of and hands on the rest, level by level.
+
+    Sure: a score at least `margin` away from the threshold, or no evidence at all. A level that could not judge
+    (not_checkable) leaves the verdict of the one before, with its reason.
+    """
+
+    first: Judge
+    then: Sequence[Judge]
+    thresholds: Thresholds
+    margin: float = 0.3
+    level: str = field(default="cascade")
+
+    def __call__(self, statement: Statement, sources: Sequence[IndexedSource]) -> Verdict:
+        verdict = self.first(statement, sources)
+        for judge in self.then:
+            if self._sure(verdict):
+                return verdict
+            verdict = judge(statement, sources)
+        return verdict
+
+    def _sure(self, verdict: Verdict) -> bool:
+        if verdict.label == "not_checkable" and verdict.level == "lexical":
+            return True
+        if not verdict.evidence and verdict.level == "lexical":
+            return True
+        failed = any(check.outcome == "fail" and check.name in VETO for check in verdict.checks)
+        return verdict.label == "supported" and not failed and verdict.score >= self.thresholds.supported + self.margin

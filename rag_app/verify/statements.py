@@ -18,8 +18,9 @@ _ABSTENTION = re.compile(
     r"\b(?:(?:do(?:es)?|did|is|are|was|were|can|could) ?(?:not|n['’]t)\s+(?:\w+\s+){0,2}?(?:say|state|mention|contain|"
     r"provide|specify|include|answer|find|found|enough|know|available|given|stated|mentioned|specified|provided|"
     r"address|indicate|cover|have (?:enough|any|the))|cannot (?:answer|find|be (?:found|answered|determined))|"
-    r"no (?:information|mention|answer|evidence|details?) (?:about|on|of|in|is|was|regarding)|unable to (?:answer|find)|"
-    r"insufficient (?:information|evidence|context)|nicht (?:genannt|angegeben|erwähnt|beantworten)|keine angaben?)\b",
+    r"no (?:information|mention|answer|evidence|details?) (?:about|on|of|in|is|was|regarding)|"
+    r"unable to (?:answer|find)|insufficient (?:information|evidence|context)|"
+    r"nicht (?:genannt|angegeben|erwähnt|beantworten)|keine angaben?)\b",
     re.IGNORECASE,
 )
 _ABOUT_SOURCES = re.compile(

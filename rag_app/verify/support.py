@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -21,6 +22,10 @@ from rag_app.verify.source import Floats, IndexedSource, content_stems
 from rag_app.verify.words import Word, is_function_word, weight, words_of
 
 NEGATORS = frozenset(["no", "not", "never", "none", "neither", "nor", "without", "cannot", "nobody", "noth", "nowher"])
+
+
+RARE = 0.6
+"""From this weight on, a word that is no name and no number is rare."""
 
 
 class LinearModel(BaseModel):
@@ -73,8 +78,17 @@ class Support:
 NOTHING = Support(0.0, 0.0, 0, -1, -1, (), {})
 
 
+_MARKER = re.compile(r"\[\^?\d{1,3}(?:[,\s-]+\d{1,3})*\](?!\()|^\W*\d{1,2}[.)](?=\s)")
+
+
+def without_markers(claim: str) -> str:
+    """The claim with citation markers and list numbers blanked out, every other character in its place."""
+    return _MARKER.sub(lambda match: " " * len(match.group()), claim)
+
+
 def claim_words(claim: str) -> list[Word]:
     """The words that are looked for; negators are left to the checks, or adding "not" could raise a score."""
+    claim = without_markers(claim)
     return [word for word in words_of(claim) if word.stem not in NEGATORS and not word.stem.endswith("n't")]
 
 
@@ -134,11 +148,18 @@ def _sequence_features(words: Sequence[Word], window: Sequence[Word]) -> dict[st
     pairs, there = list(itertools.pairwise(content)), set(itertools.pairwise(other))
     pair_weights = [min(weight(a), weight(b)) for a, b in pairs]
     kept = sum(w for w, pair in zip(pair_weights, pairs, strict=True) if pair in there)
+    surface = list(itertools.pairwise(ours))
     return {
+        "surface bigrams": share_in(surface, set(itertools.pairwise(theirs))),
         "bigrams": kept / sum(pair_weights) if pairs else 1.0,
         "longest run": _longest_run(ours, theirs) / len(ours),
         "subsequence": _common_subsequence(content, other) / sum(weight(stem) for stem in content),
     }
+
+
+def share_in(items: Sequence[tuple[str, str]], there: set[tuple[str, str]]) -> float:
+    """The share of the items that are there; 1 when there are no items."""
+    return sum(item in there for item in items) / len(items) if items else 1.0
 
 
 def _longest_run(a: Sequence[str], b: Sequence[str]) -> int:
@@ -172,11 +193,15 @@ def _entity_features(
     place = {stem: index for index, stem in enumerate(stems)}
     names = [place[stem] for stem in dict.fromkeys(entity_stems(claim, words)) if stem in place]
     numbers = [place[stem] for stem in stems if stem[0].isdigit()]
-    lost = weights * (1 - found)
+    plain = [index for index in range(len(stems)) if index not in names and index not in numbers]
+    rare = [index for index in plain if weight(stems[index]) > RARE]
+    lost, lost_anywhere = weights * (1 - found), weights * (1 - anywhere)
     return {
         "names missing": float(lost[names].sum() / weights[names].sum()) if names else 0.0,
         "numbers missing": float(np.mean(found[numbers] < 1)) if numbers else 0.0,
         "numbers missing anywhere": float(np.mean(anywhere[numbers] < 1)) if numbers else 0.0,
+        "plain words missing anywhere": float(lost_anywhere[plain].sum() / weights[plain].sum()) if plain else 0.0,
+        "rare words missing": float(lost[rare].sum() / weights[rare].sum()) if rare else 0.0,
         "largest miss": float(lost.max()),
     }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Literal
 
 from langchain_core.documents import Document
@@ -13,8 +14,11 @@ from pydantic import ConfigDict, Field
 
 from rag_app.types import Claim, ConfigError, Span, UnsupportedClaimsError, Verdict
 from rag_app.verify.answer import judge_statements
-from rag_app.verify.levels import Judge, LexicalJudge
+from rag_app.verify.entailment import EntailmentJudge, Scorer, cross_encoder_scorer, load_cross_encoder
+from rag_app.verify.levels import Cascade, Judge, LexicalJudge
 from rag_app.verify.lexical import Thresholds, indexed
+from rag_app.verify.llm import LLMJudge
+from rag_app.verify.policy import Policy, apply_policy
 from rag_app.verify.report import VerificationReport
 from rag_app.verify.source import IndexedSource
 from rag_app.verify.statements import Statement, kind_of, statements_of
@@ -33,9 +37,17 @@ class Verifier(RunnableSerializable[dict[str, Any], VerificationReport]):
     model_config = ConfigDict(extra="forbid")
 
     level: Level = "lexical"
+    policy: Policy = "flag"
     on_unsupported: Literal["report", "raise"] = "report"
     supported_threshold: float | None = Field(default=None, ge=0, le=1)
     partial_threshold: float | None = Field(default=None, ge=0, le=1)
+    cascade: bool = True
+    entailment_model: str | None = None
+    entailment_threshold: float = Field(default=0.5, ge=0, le=1)
+    claimify: bool = False
+    review_file: str | None = None
+    chat_model: Any = Field(default=None, exclude=True, repr=False)
+    scorer: Any = Field(default=None, exclude=True, repr=False)
 
     @property
     def thresholds(self) -> Thresholds:
@@ -47,8 +59,30 @@ class Verifier(RunnableSerializable[dict[str, Any], VerificationReport]):
         )
 
     def judge(self) -> Judge:
-        """The judge of the level that is set."""
-        return LexicalJudge(self.thresholds)
+        """The judge of the level that is set; with `cascade`, the lexical level decides what it is sure of."""
+        thresholds = self.thresholds
+        lexical = LexicalJudge(thresholds)
+        if self.level == "lexical":
+            return lexical
+        last: Judge
+        if self.level == "llm":
+            if self.chat_model is None:
+                raise ConfigError("verify.level is llm, but there is no chat model; give one, or set it to lexical")
+            last = LLMJudge(self.chat_model, thresholds)
+        else:
+            last = EntailmentJudge(self._scorer(), thresholds, supported=self.entailment_threshold)
+        return Cascade(lexical, [last], thresholds, level=self.level) if self.cascade else last
+
+    def _scorer(self) -> Scorer:
+        if self.scorer is not None:
+            given: Scorer = self.scorer
+            return given
+        if self.entailment_model is None:
+            raise ConfigError(
+                "verify.level is entailment, but verify.entailment_model names no model; "
+                "give a cross-encoder by name or path, or set verify.level to lexical"
+            )
+        return _named_scorer(self.entailment_model)
 
     def verify_claim(self, claim: str | Claim, sources: Sequence[str | Document]) -> Verdict:
         """The verdict on one claim; a `Claim` keeps its kind, a text is classified."""
@@ -70,6 +104,14 @@ class Verifier(RunnableSerializable[dict[str, Any], VerificationReport]):
         started = time.perf_counter()
         text, evidence = read_input(input)
         report = self.report(text, evidence)
+        report = apply_policy(
+            report,
+            self.policy,
+            lambda edited: self.report(edited, evidence),
+            chat_model=self.chat_model,
+            question=str(input.get("question", "")),
+            evidence=evidence,
+        )
         report = replace(report, seconds=time.perf_counter() - started)
         if self.on_unsupported == "raise" and report.unsupported():
             raise UnsupportedClaimsError(_complaint(report))
@@ -84,6 +126,11 @@ class Verifier(RunnableSerializable[dict[str, Any], VerificationReport]):
     def stream_verdicts(self, input: dict[str, Any]) -> Iterator[Verdict]:
         """The verdicts one by one, as last events after a streamed text."""
         yield from self.invoke(input).verdicts
+
+
+@lru_cache(maxsize=2)
+def _named_scorer(name: str) -> Scorer:
+    return cross_encoder_scorer(load_cross_encoder(name))
 
 
 def read_input(input: dict[str, Any]) -> tuple[str, Sequence[str | Document]]:

@@ -5,13 +5,15 @@ false-flag rate on human-labeled data was measured and low enough (`benchmarks/v
 """
 
 from rag_app.types import Check
+from rag_app.verify.checks.antonyms import check_antonyms
 from rag_app.verify.checks.base import Aligned, align_claim
 from rag_app.verify.checks.negation import check_negation
 from rag_app.verify.checks.numbers import check_numbers
+from rag_app.verify.checks.slots import check_slots
 from rag_app.verify.source import IndexedSource
 from rag_app.verify.support import Support
 
-CHECKS = (check_numbers, check_negation)
+CHECKS = (check_numbers, check_negation, check_antonyms, check_slots)
 
 
 def run_checks(claim: str, source: IndexedSource, support: Support) -> tuple[Check, ...]:
@@ -22,4 +24,13 @@ def run_checks(claim: str, source: IndexedSource, support: Support) -> tuple[Che
     return tuple(found for check in CHECKS for found in check(aligned))
 
 
-__all__ = ["CHECKS", "Aligned", "align_claim", "check_negation", "check_numbers", "run_checks"]
+__all__ = [
+    "CHECKS",
+    "Aligned",
+    "align_claim",
+    "check_antonyms",
+    "check_negation",
+    "check_numbers",
+    "check_slots",
+    "run_checks",
+]

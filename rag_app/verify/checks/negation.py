@@ -8,35 +8,41 @@ from rag_app.types import Check, Span
 from rag_app.verify.checks.base import Aligned
 from rag_app.verify.words import Word, is_function_word, listed
 
-NEGATORS = listed("no not never none neither nor without cannot fail unabl lack prevent refus deni hardly")
+NEGATORS = listed("no not never none neither nor without cannot fail unabl lack refus deni hardly")
 _CLAUSE = ",;:()"
 _SCOPE = 3
+_ABOUT = 0.5
+"""Below this coverage the window may be about something else, and its negators with it."""
 
 
 def check_negation(aligned: Aligned) -> Iterator[Check]:
     """Fail where a word of the claim stands under a negator and its counterpart in the best sentence does not, or the
     other way round, and enough of the claim stands in that sentence to say that both speak of one thing.
     """
+    if aligned.support.coverage < _ABOUT:
+        return
     ours = negated(aligned.words, aligned.claim)
-    theirs = negated(aligned.best, aligned.source.text)
-    there = {word.stem for word in aligned.best}
+    theirs = negated(aligned.window, aligned.source.text)
+    there = {word.stem: word for word in reversed(aligned.best)}
+    denied = {word.stem for words in theirs.values() for word in words}
     for negator, scope in ours.items():
         heads = [word for word in scope if word.stem in there]
-        if heads and not any(heads[0].stem == w.stem for words in theirs.values() for w in words):
-            found = next(w for w in aligned.best if w.stem == heads[0].stem)
+        if not heads:
+            continue
+        if not any(head.stem in denied for head in heads):
             span = Span(negator.span.start, heads[0].span.end)
-            yield aligned.check("negation", "fail", span, found.span)
+            yield aligned.check("negation", "fail", span, there[heads[0].stem].span)
             return
-        if heads:
-            other = next(n for n, words in theirs.items() if any(w.stem == heads[0].stem for w in words))
-            yield aligned.check("negation", "pass", negator.span, other.span)
-    mine = {word.stem: word for word in aligned.words}
-    for negator, scope in theirs.items():
+        other = next(n for n, words in theirs.items() if {w.stem for w in words} & {h.stem for h in heads})
+        yield aligned.check("negation", "pass", negator.span, other.span)
+    if ours:
+        return
+    mine = {word.stem: word for word in reversed(aligned.words)}
+    for negator, scope in negated(aligned.best, aligned.source.text).items():
         heads = [word for word in scope if word.stem in mine]
-        if heads and not ours and len(heads) >= min(2, len(scope)):
-            yield aligned.check(
-                "negation", "fail", mine[heads[0].stem].span, Span(negator.span.start, heads[0].span.end)
-            )
+        if heads and len(heads) >= min(2, len(scope)):
+            theirs_span = Span(negator.span.start, heads[0].span.end)
+            yield aligned.check("negation", "fail", mine[heads[0].stem].span, theirs_span)
             return
 
 

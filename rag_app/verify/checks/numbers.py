@@ -10,6 +10,8 @@ from rag_app.verify.quantities import Quantity, same_value
 from rag_app.verify.words import is_function_word, stem
 
 _REACH = 40
+_ABOUT = 0.5
+"""From this coverage on the window is about the claim, so that a number it lacks is a conflict."""
 
 
 def check_numbers(aligned: Aligned) -> Iterator[Check]:
@@ -27,6 +29,8 @@ def check_numbers(aligned: Aligned) -> Iterator[Check]:
         elif rivals:
             theirs = max(rivals, key=lambda q: (_shared_context(aligned, ours, q), -q.span.start))
             yield aligned.check("number", "fail", ours.span, theirs.span)
+        elif aligned.support.coverage > _ABOUT and ours.dimension != "ordinal":
+            yield aligned.check("number absent", "fail", ours.span, None)
         else:
             yield aligned.check("number", "unknown", ours.span, None)
 

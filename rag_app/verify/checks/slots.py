@@ -1,0 +1,82 @@
+"""Substitutions: claim and source say the same words around one place, and other things in it.
+
+The claim's words are aligned with the window's; where one or two words were exchanged for others between words that
+agree, the place is a slot. Two names or two numbers in one slot are a conflict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+from rag_app.types import Check, Span
+from rag_app.verify.checks.base import Aligned
+from rag_app.verify.quantities import quantities_of, same_value
+from rag_app.verify.words import Word, is_function_word
+
+_WIDEST = 3
+
+
+class Slot(NamedTuple):
+    """The words that stand in one place of the claim and of the window."""
+
+    ours: tuple[Word, ...]
+    theirs: tuple[Word, ...]
+
+
+def slots_of(ours: tuple[Word, ...], theirs: tuple[Word, ...]) -> list[Slot]:
+    """The substitutions between the claim's words and others, in order of the claim."""
+    matcher = SequenceMatcher(None, [w.stem for w in ours], [w.stem for w in theirs], autojunk=False)
+    codes = matcher.get_opcodes()
+    found = []
+    for number, (tag, i1, i2, j1, j2) in enumerate(codes):
+        if tag != "replace" or i2 - i1 > _WIDEST or j2 - j1 > _WIDEST:
+            continue
+        before = codes[number - 1] if number else None
+        after = codes[number + 1] if number + 1 < len(codes) else None
+        agreeing = [
+            word
+            for code in (before, after)
+            if code and code[0] == "equal"
+            for word in ours[max(code[1], i1 - 4) : min(code[2], i2 + 4)]
+        ]
+        sides = sum(bool(code and code[0] == "equal") for code in (before, after))
+        matter = sum(not is_function_word(word.stem) for word in agreeing)
+        if sides == 2 and matter >= 1 and len(agreeing) >= 3:
+            found.append(Slot(ours[i1:i2], theirs[j1:j2]))
+    return found
+
+
+def check_slots(aligned: Aligned) -> Iterator[Check]:
+    """Fail for two different names, or two different numbers, in one slot."""
+    mine = {word.stem for word in aligned.words}
+    for theirs in (aligned.best, aligned.window):
+        there = {word.stem for word in theirs}
+        for slot in slots_of(aligned.words, theirs):
+            left = [word for word in slot.ours if _is_name(word, aligned.claim) and word.stem not in there]
+            right = [word for word in slot.theirs if _is_name(word, aligned.source.text) and word.stem not in mine]
+            if left and right:
+                yield aligned.check("name", "fail", _cover(left), _cover(right))
+                return
+            if _numbers_differ(slot):
+                yield aligned.check("number in place", "fail", _cover(list(slot.ours)), _cover(list(slot.theirs)))
+                return
+
+
+def _numbers_differ(slot: Slot) -> bool:
+    a, b = ([word for word in side if word.stem[0].isdigit()] for side in slot)
+    if len(a) != 1 or len(b) != 1:
+        return False
+    left, right = quantities_of(a[0].text), quantities_of(b[0].text)
+    return bool(left and right) and not same_value(left[0], right[0])
+
+
+def _is_name(word: Word, text: str) -> bool:
+    """Capitalized, and not because it opens a sentence."""
+    before = text[: word.span.start].rstrip()[-1:]
+    return word.text[0].isupper() and not is_function_word(word.stem) and before not in ("", ".", "!", "?", "\n")
+
+
+def _cover(words: list[Word]) -> Span:
+    return Span(words[0].span.start, words[-1].span.end)

@@ -1,0 +1,107 @@
+"""The entailment level: labels by name, the logic over a scripted scorer, the wiring over a random model."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from rag_app.types import ConfigError
+from rag_app.verify import Verifier
+from rag_app.verify.entailment import _label_places
+
+SOURCE = "The ferry to Skerry Island leaves twice a day and takes bicycles. It sails from Harwick pier."
+CLAIM = "The Skerry ferry departs two times daily."
+
+
+def verifier(*scores: tuple[float, float], **settings) -> Verifier:
+    def scorer(pairs):
+        return [scores[min(i, len(scores) - 1)] for i in range(len(pairs))]
+
+    return Verifier(level="entailment", scorer=scorer, cascade=False, **settings)
+
+
+def test_support_is_the_greatest_entailment_over_the_windows() -> None:
+    verdict = verifier((0.1, 0.0), (0.9, 0.0)).verify_claim("The ferry sails and takes bicycles daily.", [SOURCE])
+    assert (verdict.label, verdict.level, verdict.score) == ("supported", "entailment", 0.9)
+    assert verdict.evidence[0].text in SOURCE
+
+
+def test_a_contradiction_about_the_claim_counts() -> None:
+    verdict = verifier((0.1, 0.9)).verify_claim("The ferry to Skerry Island takes horses.", [SOURCE])
+    assert verdict.label == "contradicted"
+
+
+def test_a_contradiction_from_a_window_about_something_else_does_not_count() -> None:
+    verdict = verifier((0.1, 0.9)).verify_claim("Pangolins near Harwick eat leafcutter ants.", [SOURCE])
+    assert verdict.label == "not_found"
+
+
+def test_a_failed_number_check_outranks_entailment() -> None:
+    source = "The ferry to Skerry Island takes 40 bicycles."
+    verdict = verifier((0.99, 0.0)).verify_claim("The ferry to Skerry Island takes 25 bicycles.", [source])
+    assert verdict.label == "contradicted"
+    assert "outranks" in (verdict.reason or "")
+
+
+@pytest.mark.parametrize("scores", [(float("nan"), 0.0)])
+def test_scores_that_are_no_numbers_give_not_checkable(scores: tuple[float, float]) -> None:
+    assert verifier(scores).verify_claim(CLAIM, [SOURCE]).label == "not_checkable"
+
+
+def test_a_model_that_fails_gives_not_checkable_with_the_reason() -> None:
+    def broken(pairs):
+        raise TimeoutError("too slow")
+
+    verdict = Verifier(level="entailment", scorer=broken, cascade=False).verify_claim(CLAIM, [SOURCE])
+    assert verdict.label == "not_checkable"
+    assert "too slow" in (verdict.reason or "")
+
+
+def test_the_cascade_asks_the_model_only_when_the_lexical_level_is_not_sure() -> None:
+    asked = []
+
+    def scorer(pairs):
+        asked.extend(pairs)
+        return [(0.9, 0.0)] * len(pairs)
+
+    cascade = Verifier(level="entailment", scorer=scorer)
+    assert cascade.verify_claim("The ferry to Skerry Island leaves twice a day.", [SOURCE]).level == "lexical"
+    assert not asked
+    assert cascade.verify_claim(CLAIM, [SOURCE]).level == "entailment"
+    assert asked
+
+
+def test_the_place_of_each_label_is_read_from_the_model() -> None:
+    assert _label_places({0: "contradiction", 1: "entailment", 2: "neutral"}) == (1, 0)
+    assert _label_places({0: "entailment", 1: "neutral", 2: "contradiction"}) == (0, 2)
+    assert _label_places({0: "not_entailment", 1: "entailment"}) == (1, None)
+    assert _label_places({0: "label_0", 1: "label_1"}) == (1, None)
+    assert _label_places({0: "consistent"}) == (0, None)
+    with pytest.raises(ConfigError, match="entailment"):
+        _label_places({0: "good", 1: "bad", 2: "ugly"})
+
+
+def test_without_a_model_the_setting_is_named() -> None:
+    with pytest.raises(ConfigError, match="entailment_model"):
+        Verifier(level="entailment").verify_claim(CLAIM, [SOURCE])
+
+
+@pytest.mark.model
+def test_a_cross_encoder_of_any_label_order_is_wired_through(tmp_path) -> None:
+    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
+
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "ferry", "leaves", "twice", "a", "day", "."]
+    (tmp_path / "vocab.txt").write_text("\n".join(words))
+    BertTokenizerFast(str(tmp_path / "vocab.txt")).save_pretrained(tmp_path)
+    config = BertConfig(
+        vocab_size=len(words), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16,
+        id2label={0: "CONTRADICTION", 1: "NEUTRAL", 2: "ENTAILMENT"}, max_position_embeddings=64,
+        label2id={"CONTRADICTION": 0, "NEUTRAL": 1, "ENTAILMENT": 2},
+    )  # fmt: skip
+    BertForSequenceClassification(config).save_pretrained(tmp_path)
+    assert json.loads((tmp_path / "config.json").read_text())["id2label"]["2"] == "ENTAILMENT"
+    model = Verifier(level="entailment", entailment_model=str(tmp_path), cascade=False)
+    verdict = model.verify_claim("The ferry leaves daily.", [SOURCE])
+    assert verdict.level == "entailment"
+    assert 0 < verdict.score < 1
