@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -20,6 +21,7 @@ _FAILED: dict[str, Any] = {"id": None, "label": "not_checkable", "score": 0.0, "
 
 def register(app: typer.Typer) -> None:
     app.command()(verify)
+    app.command()(review)
 
 
 def build_verifier(config: str | None, sets: list[str] | None, level: str | None) -> Verifier:
@@ -95,3 +97,45 @@ def read_row(line: str, number: int) -> tuple[Any, str, list[str]]:
     if not isinstance(sources, list) or not all(isinstance(source, str) for source in sources):
         raise ValueError(f'line {number} needs a text under "source" or a list of texts under "sources"')
     return row.get("id"), row["claim"], sources
+
+
+def review(
+    file: Annotated[Path, typer.Argument(help="A review file: flagged claims, one JSON object a line.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Walk through flagged claims with the evidence beside them, and record a person's verdicts in the file.
+
+    With --json nothing is asked: each claim that waits is printed, one line each.
+    """
+    from rag_app.verify.review import ANSWERS, open_rows, read_rows, write_rows
+
+    rows = read_rows(file)
+    waiting = list(open_rows(rows))
+    if as_json:
+        for _, row in waiting:
+            emit(row)
+        return
+    keys = ", ".join(f"{key} {name.replace('_', ' ')}" for key, name in ANSWERS.items())
+    typer.echo(f"{len(waiting)} of {len(rows)} claims wait. Keys: {keys}, Enter skips, q ends.")
+    for number, (place, row) in enumerate(waiting, start=1):
+        _show_claim(number, len(waiting), row)
+        key = typer.prompt("verdict", default="", show_default=False).strip().casefold()[:1]
+        if key == "q":
+            break
+        if key in ANSWERS:
+            rows[place] = {**row, "label": ANSWERS[key]}
+            write_rows(file, rows)
+    judged = sum(row.get("label") is not None for row in rows)
+    typer.echo(f"{judged} of {len(rows)} claims are judged; measure with `rag-app eval verify {file}`.")
+
+
+def _show_claim(number: int, count: int, row: dict[str, Any]) -> None:
+    typer.echo(f"\n--- {number} of {count}" + (f"   question: {row['question']}" if row.get("question") else ""))
+    typer.echo(f"claim:    {row['claim']}")
+    for evidence in row.get("evidence") or []:
+        typer.echo(f"evidence: {evidence['text']}   ({evidence['source']})")
+    for check in row.get("checks") or []:
+        if check["outcome"] == "fail":
+            typer.echo(f"check:    {check['name']}: {check['claim_value']!r} beside {check['source_value']!r}")
+    machine = row.get("machine") or {}
+    typer.echo(f"machine:  {machine.get('label')} ({machine.get('level')})")

@@ -14,12 +14,14 @@ from pydantic import ConfigDict, Field
 
 from rag_app.types import Claim, ConfigError, Span, UnsupportedClaimsError, Verdict
 from rag_app.verify.answer import judge_statements
+from rag_app.verify.claimify import claimify
 from rag_app.verify.entailment import EntailmentJudge, Scorer, cross_encoder_scorer, load_cross_encoder
 from rag_app.verify.levels import Cascade, Judge, LexicalJudge
 from rag_app.verify.lexical import Thresholds, indexed
 from rag_app.verify.llm import LLMJudge
 from rag_app.verify.policy import Policy, apply_policy
 from rag_app.verify.report import VerificationReport
+from rag_app.verify.review import append_flagged
 from rag_app.verify.source import IndexedSource
 from rag_app.verify.statements import Statement, kind_of, statements_of
 
@@ -113,6 +115,8 @@ class Verifier(RunnableSerializable[dict[str, Any], VerificationReport]):
             evidence=evidence,
         )
         report = replace(report, seconds=time.perf_counter() - started)
+        if self.review_file:
+            append_flagged(self.review_file, str(input.get("question", "")), report, evidence)
         if self.on_unsupported == "raise" and report.unsupported():
             raise UnsupportedClaimsError(_complaint(report))
         return report
@@ -120,8 +124,14 @@ class Verifier(RunnableSerializable[dict[str, Any], VerificationReport]):
     def report(self, text: str, evidence: Sequence[str | Document]) -> VerificationReport:
         """The report on `text`, whose markers number `evidence` from 1."""
         statements, parsed = statements_of(text, len(evidence))
+        warnings: list[str] = []
+        if self.claimify:
+            if self.chat_model is None:
+                raise ConfigError("verify.claimify is set, but there is no chat model; give one, or unset it")
+            statements, warnings = claimify(parsed.text, statements, self.chat_model)
         sources = [as_source(source, number) for number, source in enumerate(evidence)]
-        return judge_statements(statements, sources, self.judge(), text=parsed.text, phantoms=parsed.phantoms)
+        report = judge_statements(statements, sources, self.judge(), text=parsed.text, phantoms=parsed.phantoms)
+        return replace(report, warnings=tuple(warnings))
 
     def stream_verdicts(self, input: dict[str, Any]) -> Iterator[Verdict]:
         """The verdicts one by one, as last events after a streamed text."""

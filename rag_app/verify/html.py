@@ -1,0 +1,93 @@
+"""The answer beside its sources as one HTML fragment: claims colored by verdict, hover shows values and spans."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+from rag_app.types import Evidence, Verdict
+
+COLORS = {
+    "supported": "#d7f0dd",
+    "partially_supported": "#fdf0c8",
+    "contradicted": "#f9d3d0",
+    "not_found": "#ece6f5",
+    "not_checkable": "#eeeeee",
+}
+_STYLE = (
+    "<style>.rag-report{display:flex;gap:1.5em;font:14px/1.5 system-ui,sans-serif;color:#222}"
+    ".rag-report>div{flex:1;min-width:0}.rag-report pre{white-space:pre-wrap;font:inherit;margin:0}"
+    ".rag-report mark{color:inherit;border-radius:3px;padding:0 1px}.rag-report h4{margin:.2em 0}"
+    ".rag-report section{margin-bottom:1em}.rag-legend span{padding:0 .5em;margin-right:.5em;border-radius:3px}</style>"
+)
+
+
+def report_html(
+    text: str, verdicts: Sequence[Verdict], passages: Sequence[tuple[str, str, int]] = (), *, title: str = ""
+) -> str:
+    """One self-contained fragment: `text` with its claims marked on the left, the passages on the right.
+
+    `passages` are (name, text, start of the text in its document), numbered from 1 as the answer's markers are. Claims
+    whose span does not lie in `text` (a policy changed it) are listed below it. All of the input is escaped.
+    """
+    left = _marked(text, [(v.claim.span.start, v.claim.span.end, v.label, tooltip(v)) for v in verdicts])
+    right = "".join(_passage(number, passage, verdicts) for number, passage in enumerate(passages, start=1))
+    heading = f"<h3>{html.escape(title)}</h3>" if title else ""
+    legend = "".join(
+        f'<span style="background:{color}">{label.replace("_", " ")}</span>' for label, color in COLORS.items()
+    )
+    return (
+        f'{_STYLE}{heading}<div class="rag-legend">{legend}</div><div class="rag-report">'
+        f"<div><h4>Answer</h4><pre>{left}</pre></div><div><h4>Sources</h4>{right}</div></div>"
+    )
+
+
+def tooltip(verdict: Verdict) -> str:
+    """What hovering a claim shows: label, score, level, and each check with both values and both spans."""
+    lines = [f"{verdict.label.replace('_', ' ')} ({verdict.score:.2f}, {verdict.level})"]
+    if verdict.reason:
+        lines.append(verdict.reason)
+    for check in verdict.checks:
+        ours = f'claim "{check.claim_value}"' + (
+            f" [{check.claim_span[0]}:{check.claim_span[1]}]" if check.claim_span else ""
+        )
+        theirs = "nothing in the source"
+        if check.source_value is not None:
+            theirs = f'source "{check.source_value}"'
+            theirs += f" [{check.evidence_span[0]}:{check.evidence_span[1]}]" if check.evidence_span else ""
+        lines.append(f"{check.name} {check.outcome}: {ours}, {theirs}")
+    if verdict.suggested_citations:
+        lines.append("better cited: " + ", ".join(f"[{number}]" for number in verdict.suggested_citations))
+    return "\n".join(lines)
+
+
+def _passage(number: int, passage: tuple[str, str, int], verdicts: Sequence[Verdict]) -> str:
+    name, text, start = passage
+    places = [
+        (e.start - start, e.end - start, v.label, v.claim.text)
+        for v in verdicts
+        for e in v.evidence[:1]
+        if _is_of(e, name, text, start)
+    ]
+    return f"<section><h4>[{number}] {html.escape(name)}</h4><pre>{_marked(text, places)}</pre></section>"
+
+
+def _is_of(evidence: Evidence, name: str, text: str, start: int) -> bool:
+    low, high = evidence.start - start, evidence.end - start
+    return evidence.source == name and 0 <= low <= high <= len(text) and text[low:high] == evidence.text
+
+
+def _marked(text: str, places: Sequence[tuple[int, int, str, str]]) -> str:
+    """The escaped text with its places marked; where places overlap the earlier wins, the later keeps its rest."""
+    pieces: list[str] = []
+    position = 0
+    for start, end, label, hover in sorted(places):
+        first, last = max(start, position), min(end, len(text))
+        if first >= last:
+            continue
+        pieces.append(html.escape(text[position:first]))
+        color = COLORS.get(label, "#eeeeee")
+        hover, body = html.escape(hover, quote=True), html.escape(text[first:last])
+        pieces.append(f'<mark style="background:{color}" title="{hover}">{body}</mark>')
+        position = last
+    return "".join(pieces) + html.escape(text[position:])

@@ -1,0 +1,44 @@
+"""The report as HTML."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+from langchain_core.documents import Document
+
+from rag_app.verify import Verifier
+from rag_app.verify.html import report_html, tooltip
+
+SOURCE = "The ferry to Skerry Island takes 40 bicycles <daily>."
+
+
+def report(text: str):
+    return Verifier().invoke({"text": text, "documents": [Document(SOURCE, metadata={"source": "f.md"})]})
+
+
+def text_of(fragment: str) -> str:
+    pieces: list[str] = []
+
+    class Reader(HTMLParser):
+        def handle_data(self, data: str) -> None:
+            pieces.append(data)
+
+    Reader().feed(fragment)
+    return "".join(pieces)
+
+
+def test_answer_and_sources_stand_whole_and_escaped() -> None:
+    found = report("The ferry to Skerry Island takes 25 bicycles [1]. <script>alert(1)</script>")
+    page = report_html(found.text, found.verdicts, [("f.md", SOURCE, 0)], title="A & B")
+    assert "<script>" not in page
+    assert found.text in text_of(page)
+    assert SOURCE in text_of(page)
+
+
+def test_hovering_a_claim_shows_both_values_and_both_spans() -> None:
+    verdict = report("The ferry to Skerry Island takes 25 bicycles [1].").verdicts[0]
+    assert verdict.label == "contradicted"
+    hover = tooltip(verdict)
+    assert '"25' in hover
+    assert '"40' in hover
+    assert "[33:" in hover

@@ -1,0 +1,53 @@
+"""Flagged claims go to a file, a person judges them, and the file is evaluation data."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from rag_app.cli import eval_verify as eval_command
+from rag_app.cli import verify as command
+from rag_app.types import ConfigError
+from rag_app.verify import Verifier
+from rag_app.verify.review import read_rows
+
+app = typer.Typer()
+command.register(app)
+eval_command.register(app)
+TEXT = "Pangolins invented the moon [1]. The ferry leaves twice a day [1]."
+SOURCES = ["The ferry leaves twice a day."]
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "review.jsonl"
+    Verifier(review_file=str(path)).invoke({"text": TEXT, "documents": SOURCES, "question": "What is new?"})
+    return path
+
+
+def test_only_flagged_claims_are_written(file) -> None:
+    rows = read_rows(file)
+    assert [row["claim"] for row in rows] == ["Pangolins invented the moon"]
+    assert rows[0]["sources"] == SOURCES
+
+
+def test_a_person_judges_and_the_file_is_evaluation_data(file) -> None:
+    result = CliRunner().invoke(app, ["review", str(file)], input="n\n")
+    assert result.exit_code == 0
+    assert "Pangolins" in result.stdout
+    assert read_rows(file)[0]["label"] == "not_found"
+    report = CliRunner().invoke(app, ["verify", str(file), "--json"])
+    assert json.loads(report.stdout)["claims"] == 1
+
+
+def test_skipping_leaves_the_claim_waiting(file) -> None:
+    CliRunner().invoke(app, ["review", str(file)], input="\n")
+    assert read_rows(file)[0]["label"] is None
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path) -> None:
+    with pytest.raises(ConfigError, match="no file"):
+        read_rows(tmp_path / "none.jsonl")
