@@ -26,10 +26,11 @@ from rag_app.types import ModelError
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A request to the model: what it is shown, and the evidence that its markers will name."""
+    """A request to the model: the evidence that its markers will name, as it is and as the model is shown it."""
 
     question: str
     evidence: Ranked
+    shown: Ranked
     messages: list[BaseMessage]
     warnings: tuple[str, ...]
 
@@ -130,7 +131,7 @@ class LLMSynthesizer(Synthesizer):
         }
         wanted = set(prompt.input_variables) | set(prompt.optional_variables)
         messages = prompt.format_messages(**{key: value for key, value in values.items() if key in wanted})
-        return Prepared(question, packed, messages, tuple(warnings))
+        return Prepared(question, packed, shown, messages, tuple(warnings))
 
     def finish(self, prepared: Prepared, reply: Reply) -> Draft:
         """The draft of the model's reply: links checked, markers resolved, declining told from answering."""
@@ -238,7 +239,7 @@ class LLMSynthesizer(Synthesizer):
         yield DraftDone(draft)
 
     def _checked(self, text: str, prepared: Prepared) -> tuple[str, list[str]]:
-        return allow_links(text, prepared.evidence, prepared.question) if self.check_links else (text, [])
+        return allow_links(text, prepared.shown, prepared.question) if self.check_links else (text, [])
 
     def _ask(self, prepared: Prepared) -> Reply:
         if self.mode == "structured":
