@@ -40,16 +40,18 @@ def read_docx(data: bytes, name: str, options: ReadOptions) -> list[Result]:
     writer.blocks(body)
     writer.notes()
     facts = core_properties(archive)
+    embedded = [part for part in archive.names if posixpath.dirname(part).lower().endswith("embeddings")]
+    if objects := [posixpath.basename(part) for part in embedded if part.lower().endswith(".bin")]:
+        facts["embedded_not_loaded"] = objects
     if "title" not in facts and writer.title:
         facts["title"] = writer.title
     results: list[Result] = []
     parsed = writer.builder.build("docx", facts)
     if parsed.text:
         results.append(parsed)
-    for part in archive.names:
-        folder, base = posixpath.split(part)
-        if folder.lower().endswith("embeddings") and not base.lower().endswith((".bin", ".emf", ".wmf")):
-            results += attached(archive.bytes(part), base, options)
+    for part in embedded:
+        if not part.lower().endswith(".bin"):
+            results += attached(archive.bytes(part), posixpath.basename(part), options)
     return results or [Failed("", "empty", "holds no text")]
 
 
@@ -94,7 +96,7 @@ class _Writer:
                 self.blocks(element)
 
     def notes(self) -> None:
-        """Footnotes and endnotes, at the end."""
+        """Footnotes and endnotes at the end, then what heads and feet of the pages say, each once."""
         for part in ("footnotes.xml", "endnotes.xml"):
             root = self._archive.optional_xml(posixpath.join(self._folder, part))
             for note in root if root is not None else ():
@@ -103,6 +105,16 @@ class _Writer:
                 text = " ".join(clean(paragraph_text(p)) for p in note.iter() if local(p) == "p").strip()
                 if text:
                     self.builder.block(f"[{attribute(note, 'id')}] {text}")
+        said: list[str] = []
+        for kind, target in self._relations.values():
+            root = self._archive.optional_xml(target) if kind in ("header", "footer") else None
+            for paragraph in (p for p in root.iter() if local(p) == "p") if root is not None else ():
+                text = clean(paragraph_text(paragraph))
+                # A page number and its "Page ... of" say nothing about the document.
+                if sum(c.isalpha() for c in text) > 8 and text not in said:
+                    said.append(text)
+        for text in said:
+            self.builder.block(text)
 
     def _paragraph(self, paragraph: Any) -> None:
         text = paragraph_text(paragraph).strip("\n")

@@ -5,10 +5,19 @@ from __future__ import annotations
 import re
 
 from rag_app.load.parsed import Parsed
+from rag_app.load.text import MAIL_HEADER
 
-DOCUMENT_TYPES = ("prose", "contract", "code", "table", "slides", "email", "transcript", "faq", "markdown", "web")
+DOCUMENT_TYPES = ("prose", "contract", "code", "table", "slides", "email", "transcript", "faq", "markdown", "records")
 
-_BY_FORMAT = {"code": "code", "csv": "table", "xlsx": "table", "pptx": "slides", "email": "email"}
+_BY_FORMAT = {
+    "json": "records",
+    "jsonl": "records",
+    "code": "code",
+    "csv": "table",
+    "xlsx": "table",
+    "pptx": "slides",
+    "email": "email",
+}
 _CONTRACT = re.compile(
     r"\b(?:hereinafter|herein|hereto|hereby|whereas|the parties|this agreement|governing law|indemnif\w+|termination|"
     r"shall be liable|in witness whereof|vertragspartei\w*|dieser vertrag|gerichtsstand|confidential information)\b",
@@ -28,6 +37,8 @@ def document_type(parsed: Parsed, name: str) -> str:
     if parsed.format in _BY_FORMAT:
         return _BY_FORMAT[parsed.format]
     text = parsed.text[:40_000]
+    if len(MAIL_HEADER.findall(text[:800])) >= 3:
+        return "email"
     lines = max(1, len([line for line in text.split("\n") if line.strip()]))
     legal = len({match.lower() for match in _CONTRACT.findall(text)})
     if (legal >= 3 and (len(_CLAUSE.findall(text)) >= 3 or legal >= 5)) or (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import warnings
 from collections import Counter, defaultdict
@@ -171,9 +172,10 @@ def from_documents(documents: Iterable[Document]) -> Iterator[LoadedDocument]:
 
 def duplicates(documents: Iterable[Document]) -> list[list[str]]:
     """The sources of documents with equal text, each group in order; they stay documents of their own."""
-    groups: defaultdict[str, list[str]] = defaultdict(list)
+    groups: defaultdict[bytes, list[str]] = defaultdict(list)
     for document in documents:
-        groups[document.page_content].append(str(document.metadata.get("source", document.id)))
+        digest = hashlib.sha256(document.page_content.encode("utf-8", "surrogatepass")).digest()
+        groups[digest].append(str(document.metadata.get("source", document.id)))
     return [group for group in groups.values() if len(group) > 1]
 
 

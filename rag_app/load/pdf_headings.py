@@ -61,7 +61,14 @@ def by_size(text: PdfText) -> Headings:
     if not weights:
         return ()
     body = max(weights, key=lambda size: (weights[size], -size))
-    large = [item for item in text.lines if item[3].size > 1.18 * body and _like_a_title(text.text[item[0] : item[1]])]
+    heads = _repeated(text)
+    large = [
+        item
+        for item in text.lines
+        if item[3].size > 1.18 * body
+        and _like_a_title(text.text[item[0] : item[1]])
+        and _key(re.sub(r"\d+", "", text.text[item[0] : item[1]])) not in heads
+    ]
     # More than a few lines in large type are a design, not headings.
     if not large or len(large) > 0.15 * len(text.lines) + 3:
         return ()
@@ -77,6 +84,14 @@ def by_size(text: PdfText) -> Headings:
             found.append((start, levels[size], title))
         last_end, last_size = end, size
     return tuple(found)
+
+
+def _repeated(text: PdfText) -> set[str]:
+    """Lines that stand on several pages but for their numbers: running heads and feet."""
+    pages: dict[str, set[int]] = {}
+    for start, end, page, _ in text.lines:
+        pages.setdefault(_key(re.sub(r"\d+", "", text.text[start:end])), set()).add(page)
+    return {key for key, found in pages.items() if len(found) > 1}
 
 
 def title_line(text: PdfText) -> str:

@@ -126,14 +126,18 @@ class _Pool:
         answers: list[Answer] = []
         while len(answers) < len(batch) and not self._closed.is_set():
             rest = batch[len(answers) :]
-            sent = worker.send({**self._task, "files": rest})
-            for _ in rest if sent else ():
+            # A worker that ended while it had nothing to do is started again; that is no file's fault.
+            if not worker.send({**self._task, "files": rest}):
+                worker.end()
+                worker.send({**self._task, "files": rest})
+            for _ in rest:
                 line = worker.receive()
                 if not line.endswith("\n"):
                     break
                 answers.append(json.loads(line)["results"])
             if len(answers) < len(batch) and not self._closed.is_set():
                 answers.append([asdict(worker.end())])
+        worker.rest()
         return answers
 
     def _watch(self) -> None:
@@ -172,11 +176,16 @@ class _Worker:
         return True
 
     def receive(self) -> str:
-        assert self._process is not None
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
+        process = self._process
+        if process is None or process.stdout is None:
+            return ""
+        line = process.stdout.readline()
         self._deadline = time.monotonic() + self._limits.seconds
         return line
+
+    def rest(self) -> None:
+        """Nothing is asked of the worker now, however long the consumer takes."""
+        self._deadline = float("inf")
 
     def end(self) -> Failed:
         """Take the process away, and say why it ended."""

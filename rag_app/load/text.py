@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from rag_app.load.encoding import Decoded, decode
-from rag_app.load.parsed import Parsed, ReadOptions
+from rag_app.load.parsed import Parsed, ReadOptions, clean
 
 _LANGUAGES = {
     "python": ".py .pyi", "javascript": ".js .mjs .cjs .jsx", "typescript": ".ts", "tsx": ".tsx", "java": ".java",
@@ -18,6 +20,12 @@ _LANGUAGES = {
 CODE = {suffix: language for language, suffixes in _LANGUAGES.items() for suffix in suffixes.split()}
 CODE_NAMES = {"dockerfile": "dockerfile", "makefile": "make", "cmakelists.txt": "cmake", "jenkinsfile": "groovy"}
 
+MAIL_HEADER = re.compile(r"^(?:From|To|Cc|Date|Sent|Subject|Von|An|Datum|Betreff): \S", re.M)
+_SUBJECT = re.compile(r"^(?:Subject|Betreff): (.+)$", re.M)
+_ALONE = re.compile(r"(?:\A|\n[ \t]*\n)([^\s][^\n]{2,78})(?=\n[ \t]*\n)")
+_PART = "§|Article|Section|Chapter|Clause|Annex|Appendix|Kapitel|Artikel"
+_NUMBERED = re.compile(rf"(?:(\d+(?:\.\d+)*)\.?|(?:{_PART}) ?\w+\.?:?)\s+[^\W\d_a-z]")
+
 
 def decoded(data: bytes, declared: str | None = None) -> tuple[str, dict[str, object]]:
     """The text of a file and what to note of its encoding."""
@@ -31,9 +39,42 @@ def decoded(data: bytes, declared: str | None = None) -> tuple[str, dict[str, ob
 
 
 def read_text(data: bytes, name: str, options: ReadOptions) -> list[Parsed]:
-    """The text as it is."""
+    """The text as it is; numbered lines and lines in capitals that stand alone are its headings."""
     text, note = decoded(data)
-    return [Parsed(text, "text", note)]
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    title = text_title(text)
+    return [Parsed(text, "text", {**note, **({"title": title} if title else {})}, headings=text_headings(text))]
+
+
+def text_headings(text: str) -> tuple[tuple[int, int, str], ...]:
+    """`(start, level, title)` of lines between blank lines that a typist meant as headings: "2.1 Scope", "SCOPE"."""
+    found = []
+    for match in _ALONE.finditer(text):
+        line = match[1].strip()
+        number = _NUMBERED.match(line)
+        letters = [c for c in line if c.isalpha()]
+        if (
+            len(letters) < 3
+            or line[-1] in ".,;:!?"
+            or not (number or all(c.isupper() or not c.islower() for c in letters))
+        ):
+            continue
+        if number is None and not any(c.isupper() for c in letters):
+            continue  # scripts without capitals
+        level = number[1].count(".") + 1 if number is not None and number[1] else 1
+        found.append((match.start(1), min(level, 6), clean(line)))
+    return tuple(found)
+
+
+def text_title(text: str) -> str:
+    """The subject of a written-out mail, or a short first line that is no sentence; else the empty string."""
+    head = text.lstrip("\ufeff \t\n")[:2000]
+    if len(MAIL_HEADER.findall(head[:800])) >= 3 and (subject := _SUBJECT.search(head)):
+        return clean(subject[1])
+    first, _, rest = head.partition("\n")
+    alone = not rest.strip() or rest.startswith("\n")
+    usual = len(first) <= (90 if alone else 60) and first.strip()[-1:] not in (".", ",", ";", ":", "")
+    return clean(first) if usual and ": " not in first and sum(c.isalpha() for c in first) >= 3 and rest.strip() else ""
 
 
 def read_code(data: bytes, name: str, options: ReadOptions) -> list[Parsed]:

@@ -20,7 +20,7 @@ def raw(body: str, **parts: str | bytes) -> bytes:
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("word/document.xml", f"<w:document {W}><w:body>{body}</w:body></w:document>")
         for name, content in parts.items():
-            archive.writestr(name.replace("__", "/"), content)
+            archive.writestr(name.replace("___", "/_").replace("__", "/"), content)
     return out.getvalue()
 
 
@@ -152,3 +152,15 @@ def test_a_damaged_part_and_an_empty_document_fail(fail: Callable[..., Failed]) 
 )
 def test_numbers_of_lists(number: int, form: str, shown: str) -> None:
     assert formatted(number, form) == shown
+
+
+def test_heads_and_feet_of_pages_are_said_once_and_page_numbers_not(parse: Callable[..., Parsed]) -> None:
+    kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    links = "".join(
+        f'<Relationship Id="r{n}" Type="{kind}/{what}" Target="{what}{n}.xml"/>'
+        for n, what in enumerate(["header", "header", "footer"])
+    )
+    heads = {f"word__{name}.xml": f"<w:hdr {W}>{p('Acme Pumps, Hill Road')}</w:hdr>" for name in ("header0", "header1")}
+    feet = {"word__footer2.xml": f"<w:ftr {W}>{p('Page 1')}</w:ftr>"}
+    rels = {"word___rels__document.xml.rels": f"<Relationships>{links}</Relationships>"}
+    assert parse(raw(p("Body."), **heads, **feet, **rels), "a.docx").text == "Body.\n\nAcme Pumps, Hill Road"

@@ -51,6 +51,21 @@ def test_two_bad_files_in_one_batch_both_fail() -> None:
     assert run("crash", "a", "crash", "cut", "b") == ["crash", "a", "crash", "crash", "b"]
 
 
+def test_a_slow_consumer_is_no_fault_of_the_files() -> None:
+    answers = parse_all(
+        [(name, 600_000) for name in "abcdefgh"],
+        ReadOptions(),
+        limits=Limits(seconds=0.2, start_seconds=3.0),
+        workers=1,
+        command=[sys.executable, "-I", "-S", "-c", WORKER],
+    )
+    seen = []
+    for answer in answers:
+        seen.append(answer[0].get("error") or answer[0]["part"])
+        time.sleep(0.3)
+    assert "".join(seen) == "abcdefgh"
+
+
 def test_nothing_to_parse_starts_nothing() -> None:
     assert run() == []
 
