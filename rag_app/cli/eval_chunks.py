@@ -43,7 +43,9 @@ def _measure(
         raise ConfigError(f"--read: {read!r} is not known; use parent or window")
     settings = load_settings(config, sets)
     splitter = make_splitter(settings, kind)
-    questions, failed, collector, chunks = [], [], CheckpointCollector(), []
+    questions: list[Any] = []
+    failed: list[dict[str, str]] = []
+    collector, chunks = CheckpointCollector(), list[Any]()
     with progress_bar() as progress:
         if (Path(corpus) / "corpus.jsonl").is_file():
             documents, questions = load_corpus(corpus)

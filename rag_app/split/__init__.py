@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from rag_app.split.base import ChunkSpan, OversizedChunkWarning, SpanSplitter
+from rag_app.split.checkpoints import CheckpointCollector, Checkpoints, checkpoints
 from rag_app.split.code import CodeSplitter
 from rag_app.split.page import PageSplitter
 from rag_app.split.parent import ParentSplitter
@@ -30,6 +31,8 @@ Splitter = Annotated[
 ]
 
 __all__ = [
+    "CheckpointCollector",
+    "Checkpoints",
     "ChunkSpan",
     "CodeSplitter",
     "HtmlSplitter",
@@ -44,4 +47,5 @@ __all__ = [
     "SentenceWindowSplitter",
     "SpanSplitter",
     "Splitter",
+    "checkpoints",
 ]

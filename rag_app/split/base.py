@@ -67,6 +67,10 @@ class SpanSplitter(BaseModel, TextSplitter):
         """The chunks of `document`, offsets in its own text; splitters that use the layout override this."""
         return [ChunkSpan(span) for span in self.spans(document.page_content)]
 
+    def for_document(self, document: Document) -> SpanSplitter:
+        """The splitter that this document gets: itself, but for profiles."""
+        return self
+
     @property
     def target_size(self) -> int | None:
         """The size that chunks aim at, in units of `length`; None when the splitter has no such aim."""
@@ -221,7 +225,10 @@ def _place(layout: Layout, piece: ChunkSpan) -> dict[str, Any]:
     if piece.section_path is not None:
         place["section_path"] = list(piece.section_path)
     elif layout.headings:
-        place["section_path"] = layout.section_path_at(piece.span.start)
+        # What stands before the first heading belongs to the section that the chunk goes on with.
+        inside = (h.start for h in layout.headings if piece.span.start < h.start < piece.span.end)
+        start = piece.span.start
+        place["section_path"] = layout.section_path_at(start) or layout.section_path_at(next(inside, start))
     return place
 
 

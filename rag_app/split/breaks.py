@@ -31,7 +31,9 @@ class Breaks:
 
     @cached_property
     def lines(self) -> list[int]:
-        return [match.end() for match in _LINE.finditer(self.text)]
+        # A line end inside a sentence was made by wrapping: it is no better than the space between two words.
+        sentences = set(self.sentences)
+        return [match.end() for match in _LINE.finditer(self.text) if match.end() in sentences]
 
     @cached_property
     def sentences(self) -> list[int]:

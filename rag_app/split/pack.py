@@ -7,6 +7,10 @@ from typing import NamedTuple
 
 from rag_app.types import Span
 
+# How much wanted cuts weigh, tried in turn until the mean chunk has this share of the target.
+_WEIGHTS = (1.0, 0.75, 0.5, 0.25, 0.0)
+_MEAN = 0.8
+
 
 class Unit(NamedTuple):
     """What is never cut further: a sentence, a table, a definition.
@@ -60,11 +64,10 @@ def pack_units(
 ) -> list[Span]:
     """The chunks of `units`: about `target`, none above `most` but single units; `measure` None counts characters.
 
-    A chunk begins with as many whole units of the one before as fit into `overlap`, but not over the start of a section.
+    A chunk begins with as many whole units of the one before as fit into `overlap`, never over a section's start.
     """
     begins, ends = _scale(text, units, measure)
-    costs = [unit.cost for unit in units]
-    runs = pack(begins, ends, costs, target=max(1, target - overlap), most=max(1, most - overlap))
+    runs = _settle(begins, ends, [unit.cost for unit in units], max(1, target - overlap), max(1, most - overlap))
     found: list[Span] = []
     for start, stop in runs:
         first = start
@@ -79,6 +82,17 @@ def pack_units(
         else:
             found.append(span)
     return found
+
+
+def _settle(begins: Sequence[int], ends: Sequence[int], costs: Sequence[float], target: int, most: int) -> list[Span]:
+    """The runs, with wanted cuts weighed less until the mean run is near the target: many small sections share runs."""
+    runs: list[Span] = []
+    for weight in _WEIGHTS:
+        weighed = [cost * weight if cost < 0 else cost for cost in costs]
+        runs = pack(begins, ends, weighed, target=target, most=most)
+        if not runs or sum(ends[stop - 1] - begins[start] for start, stop in runs) >= _MEAN * target * len(runs):
+            break
+    return runs
 
 
 def _scale(text: str, units: Sequence[Unit], measure: Callable[[str], int] | None) -> tuple[list[int], list[int]]:

@@ -73,7 +73,7 @@ class ProfileSplitter(SpanSplitter):
     )
     default: Member = Field(default_factory=lambda: MarkdownSplitter(chunk_size=600), description="For all others.")
 
-    def choose(self, document: Document) -> SpanSplitter:
+    def for_document(self, document: Document) -> SpanSplitter:
         """The splitter for this document."""
         return next((profile.splitter for profile in self.profiles if profile.matches(document)), self.default)
 
@@ -81,10 +81,10 @@ class ProfileSplitter(SpanSplitter):
         return self.default.spans(text)
 
     def document_spans(self, document: Document) -> list[ChunkSpan]:
-        return self.choose(document).document_spans(document)
+        return self.for_document(document).document_spans(document)
 
     def chunks(self, document: Document) -> list[Document]:
-        return self.choose(document).chunks(document)
+        return self.for_document(document).chunks(document)
 
     @property
     def members(self) -> Sequence[SpanSplitter]:

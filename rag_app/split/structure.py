@@ -69,7 +69,8 @@ class StructureSplitter(SpanSplitter):
         starts = [start for start, _ in places]
         pieces = []
         for span in self._pack(text, units):
-            at = bisect.bisect_right(starts, span.start)
+            # What stands before the first heading belongs to the section that the chunk goes on with.
+            at = bisect.bisect_right(starts, span.start) or int(bool(starts) and starts[0] < span.end)
             path = places[at - 1][1] if at else None
             pieces.append(ChunkSpan(span, section_path=path, context=_head_of(heads, span)))
         return pieces

@@ -36,8 +36,11 @@ _MONTH = re.compile(
 )
 _SPEECH = re.compile(r"(?:[!?…][\"'’”»)\]]+|…|\.\.\.)$")
 # Text in lower case: nupunkt takes a year or an amount at a sentence's end for an abbreviation.
-_AFTER_NUMBER = re.compile(r"(?:\b\d{4}|\d%|\d[.,]\d+|[\d%][)\]])\.[\"'’”)]*+\s+(?=[a-z])")
+_STOP_THEN_LOWER = re.compile(r"\.[\"'’”)]*+\s+(?=[a-z])")
+_NUMBER_BEFORE = re.compile(r"(?:\b\d{4}|\d%|\d[.,]\d+|[\d%][)\]])$")
 _WINDOW = 10_000
+_LINE_END = re.compile(r"\n|\\n")
+_FENCES = ("```", "~~~")
 _WIDEST = 160  # a line longer than this was not wrapped by hand: its end is meant
 
 
@@ -51,9 +54,13 @@ def sentence_spans(text: str) -> list[Span]:
         return []
     hard, rows = _line_breaks(text)
     soft = {place for place in _nupunkt_breaks(text) if _is_boundary(text, place)}
-    soft.update(match.end() for match in _AFTER_NUMBER.finditer(text))
-    soft.update(match.end() for match in _FOREIGN_STOP.finditer(text))
-    soft.update(match.end() for match in _WRITTEN_NEWLINE.finditer(text))
+    for match in _STOP_THEN_LOWER.finditer(text):
+        if _NUMBER_BEFORE.search(text[max(0, match.start() - 12) : match.start()]):
+            soft.add(match.end())
+    if not text.isascii():
+        soft.update(match.end() for match in _FOREIGN_STOP.finditer(text))
+    if "\\n" in text:
+        soft.update(match.end() for match in _WRITTEN_NEWLINE.finditer(text))
     soft -= {place for first, last in rows for place in _within(soft, first, last)} if rows else set()
     return list(_spans(text, sorted(soft | hard | {len(text)}), hard))
 
@@ -100,8 +107,8 @@ def _is_boundary(text: str, place: int) -> bool:
         return False
     # Enough context for the longest pattern; a whole line would make long lines quadratic.
     before = text[max(0, place - 40) : place].rstrip()
-    line = before[before.rfind("\n") + 1 :]
-    if len(line) < 24 and (place - len(line) <= 40 or "\n" in before) and _MARKER.fullmatch(line):
+    line = _LINE_END.split(before)[-1]
+    if len(line) < 24 and (place <= 40 or len(line) < len(before)) and _MARKER.fullmatch(line):
         return False
     first = text[place]
     if first.islower():
@@ -120,8 +127,17 @@ def _line_breaks(text: str) -> tuple[set[int], list[tuple[int, int]]]:
     hard: set[int] = set()
     rows: list[tuple[int, int]] = []
     block: list[tuple[int, str]] = []
+    fence = ""
     for match in _LINE.finditer(text):
         line = match.group()
+        mark = line.lstrip()[:3]
+        if fence or mark in _FENCES:
+            # Each line of fenced code stands alone; the fence ends with its own mark.
+            _block_breaks(block, hard)
+            block = []
+            hard |= {match.start(), match.end()}
+            fence = "" if fence == mark else fence or mark
+            continue
         if line.strip():
             block.append((match.start(), line.rstrip()))
             if line.lstrip().startswith("|"):
