@@ -38,7 +38,7 @@ def _run(use: str | None, budget: str, latency: str, as_json: bool) -> None:
     from rich.table import Table
 
     table = Table(show_lines=True)
-    table.add_column("model", overflow="fold", min_width=28)
+    table.add_column("model", overflow="fold", min_width=42)
     table.add_column("facts", overflow="fold")
     table.add_column("for", overflow="fold")
     for model in chosen:
