@@ -62,7 +62,7 @@ def detect(data: bytes, name: str) -> str:
 
 def suffix_of(name: str) -> str:
     """The last suffix of a file name, in lower case, with its dot; empty when there is none."""
-    base = name.replace("\\", "/").rsplit("/", 1)[-1].lower()
+    base = name.rsplit("/", 1)[-1].lower()
     return base[base.rfind(".") :] if "." in base[1:] else ""
 
 

@@ -163,4 +163,4 @@ def _attachments(message: Message) -> Iterator[tuple[str, str, bytes]]:
             continue
         payload = part.get_payload(decode=True)
         if name and isinstance(payload, bytes) and payload:
-            yield name.replace("/", "_"), kind, payload
+            yield name.replace("\\", "/").rsplit("/", 1)[-1], kind, payload

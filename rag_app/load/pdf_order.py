@@ -61,7 +61,7 @@ def reading_order(segments: Sequence[Segment], depth: int = 0) -> list[list[Line
                 blocks += reading_order(column, depth + 1)
         else:
             blocks.append(_lines(group))
-    return _joined(blocks)
+    return blocks
 
 
 def _bands(segments: Sequence[Segment]) -> list[list[Segment]]:
@@ -82,21 +82,25 @@ def _bands(segments: Sequence[Segment]) -> list[list[Segment]]:
 def _groups(bands: list[list[Segment]]) -> list[tuple[list[Segment], list[Interval]]]:
     """Neighboring bands joined while they share a gutter."""
     every = [segment for band in bands for segment in band]
-    region = (min(s.x0 for s in every), max(s.x1 for s in every))
+    region = _reach(every)
     width = max(5.0, 0.6 * statistics.median(s.height for s in every))
-    groups: list[tuple[list[Segment], list[Interval]]] = []
+    groups: list[tuple[list[Segment], list[Interval], Interval]] = []
     for band in bands:
-        free = _free(band, region, width)
+        free, reach = _free(band, region, width), _reach(band)
         if groups:
-            group, shared = groups[-1]
-            both = _common(shared, free, width)
-            before, after = _inner(group, shared), _inner([*group, *band], both)
-            # Joining must not lose the gutter of what came before, and needs one itself or none on either side.
-            if after or (not before and not _inner(band, free)):
-                groups[-1] = ([*group, *band], both)
+            group, shared, extent = groups[-1]
+            both, wide = _common(shared, free, width), (min(extent[0], reach[0]), max(extent[1], reach[1]))
+            # Join while a gutter is left, and single columns with single columns.
+            if _inner(both, wide) or not (_inner(shared, extent) or _inner(free, reach)):
+                group += band
+                groups[-1] = (group, both, wide)
                 continue
-        groups.append((list(band), free))
-    return groups
+        groups.append((list(band), free, reach))
+    return [(group, _inner(strips, extent)) for group, strips, extent in groups]
+
+
+def _reach(segments: Sequence[Segment]) -> Interval:
+    return min(segment.x0 for segment in segments), max(segment.x1 for segment in segments)
 
 
 def _free(segments: Sequence[Segment], region: Interval, width: float) -> list[Interval]:
@@ -116,15 +120,14 @@ def _common(a: list[Interval], b: list[Interval], width: float) -> list[Interval
     return sorted(strip for strip in both if strip[1] - strip[0] >= width)
 
 
-def _inner(segments: Sequence[Segment], strips: list[Interval]) -> list[Interval]:
+def _inner(strips: list[Interval], extent: Interval) -> list[Interval]:
     """The strips with text on both sides."""
-    left, right = min(s.x0 for s in segments), max(s.x1 for s in segments)
-    return [strip for strip in strips if strip[0] > left and strip[1] < right]
+    return [strip for strip in strips if strip[0] > extent[0] and strip[1] < extent[1]]
 
 
 def _columns(group: list[Segment], gutters: list[Interval]) -> list[list[Segment]]:
     """The segments between the gutters, from the left."""
-    cuts = [(a + b) / 2 for a, b in _inner(group, gutters)]
+    cuts = [(a + b) / 2 for a, b in gutters]
     columns: list[list[Segment]] = [[] for _ in range(len(cuts) + 1)]
     for segment in group:
         columns[sum(1 for cut in cuts if segment.x0 > cut)].append(segment)
@@ -171,10 +174,6 @@ def _covers(row: list[Segment], segment: Segment) -> bool:
     return any(
         min(s.x1, segment.x1) - max(s.x0, segment.x0) > 0.5 * min(s.x1 - s.x0, segment.x1 - segment.x0) for s in row
     )
-
-
-def _joined(blocks: list[list[Line]]) -> list[list[Line]]:
-    return [block for block in blocks if block]
 
 
 def _right_to_left(text: str) -> bool:

@@ -36,6 +36,8 @@ def read(data: bytes, name: str, options: ReadOptions) -> list[Result]:
     except RecursionError:
         return [Failed("", "broken", "nested too deeply to be read")]
     except Exception as error:  # a parser that trips over a damaged file fails this file alone
+        if "alloc" in str(error).lower() or "out of memory" in str(error).lower():  # libxml2 and pdfium say it so
+            return [Failed("", "memory", "needs more memory than the limit; raise load.memory_limit_mb")]
         return [Failed("", "broken", f"the reader failed: {type(error).__name__}: {_short(error)}")]
     return [_finish(result, name) for result in results] or [Failed("", "empty", "holds no text")]
 
@@ -55,7 +57,7 @@ def _finish(result: Result, name: str) -> Result:
     guess = parsed.metadata.get("document_type") or document_type(parsed, name)
     metadata = {"format": parsed.format, **parsed.metadata, "document_type": guess}
     if not metadata.get("title"):
-        stem = (parsed.part or name).replace("\\", "/").rsplit("/", 1)[-1]
+        stem = (parsed.part or name).rsplit("/", 1)[-1]
         metadata["title"] = stem.removesuffix(suffix_of(stem)) or stem
     if parsed.pages:
         metadata["page_count"] = len(parsed.pages)

@@ -61,12 +61,14 @@ def find(
         elif os.path.lexists(absolute):
             yield LoadFailure(source, "unsupported", "neither a file nor a folder (a device, a pipe or a broken link)")
         else:
-            yield LoadFailure(source, "missing", "there is no such file or folder")
+            yield LoadFailure(readable(str(path)), "missing", "there is no such file or folder")
 
 
 def common_root(paths: Sequence[str | Path]) -> str:
     """The deepest folder that holds all of `paths`."""
-    folders = [p if os.path.isdir(p) else os.path.dirname(p) for p in map(os.path.abspath, paths)]
+    # A path that is not there must not change how the others are called.
+    there = [path for path in map(os.path.abspath, paths) if os.path.lexists(path)]
+    folders = [path if os.path.isdir(path) else os.path.dirname(path) for path in there]
     try:
         return os.path.commonpath(folders) if folders else os.getcwd()
     except ValueError:  # other drives

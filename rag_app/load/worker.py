@@ -17,6 +17,7 @@ from typing import IO, Any
 
 from rag_app.load.parsed import Failed, Parsed, ReadOptions, Result
 from rag_app.load.read import read
+from rag_app.load.walk import readable
 
 
 def main() -> None:
@@ -62,7 +63,7 @@ def read_file(path: str, options: ReadOptions) -> list[dict[str, Any]]:
         "size": len(data),
         "mtime": datetime.fromtimestamp(int(stat.st_mtime), UTC).isoformat(),
     }
-    return [plain(result, facts) for result in read(data, os.path.basename(path), options)]
+    return [plain(result, facts) for result in read(data, readable(os.path.basename(path)), options)]
 
 
 def plain(result: Result, facts: dict[str, Any]) -> dict[str, Any]:

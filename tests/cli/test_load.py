@@ -26,7 +26,11 @@ def test_json_has_one_line_a_document_and_one_a_failure(tmp_path: Path) -> None:
     assert document["document_type"] == "prose"
     assert document["metadata"]["doc_id"] == document["doc_id"]
     assert (broken["source"], broken["error"]) == ("b.pdf", "broken")
-    assert gone == {"source": "gone.txt", "error": "missing", "reason": "there is no such file or folder"}
+    assert gone == {
+        "source": str(tmp_path / "gone.txt"),
+        "error": "missing",
+        "reason": "there is no such file or folder",
+    }
 
 
 def test_people_see_a_table_and_which_files_are_equal(tmp_path: Path) -> None:

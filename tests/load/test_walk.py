@@ -47,10 +47,14 @@ def test_what_is_not_there_fails_with_a_reason(tree: Path) -> None:
     (tree / "dangling").symlink_to("nowhere")
     items = list(find([tree / "gone", tree / "empty", tree / "dangling"]))
     assert [(item.source, item.error) for item in items if isinstance(item, LoadFailure)] == [
-        ("gone", "missing"),
+        (str(tree / "gone"), "missing"),
         ("empty", "empty"),
         ("dangling", "unsupported"),
     ]
+
+
+def test_a_missing_path_does_not_change_how_the_others_are_called(tree: Path) -> None:
+    assert sources(tree / "a", Path("/no/such/path")) == ["deep/z.md", "x.md", "y.log", "/no/such/path"]
 
 
 def test_links_to_folders_are_not_followed(tree: Path) -> None:

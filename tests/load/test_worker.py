@@ -2,9 +2,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 from rag_app.load.parsed import ReadOptions
 from rag_app.load.worker import read_file
@@ -24,6 +27,15 @@ def test_a_file_that_cannot_be_opened_fails_with_the_systems_reason(tmp_path: Pa
     (result,) = read_file(str(tmp_path / "gone.txt"), ReadOptions())
     assert result["error"] == "unreadable"
     assert "No such file" in result["reason"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file names are bytes on POSIX only")
+def test_a_name_that_is_no_unicode_gives_a_printable_title(tmp_path: Path) -> None:
+    path = os.path.join(os.fsencode(tmp_path), b"caf\xe9.txt")
+    with open(path, "wb") as file:
+        file.write(b"x")
+    (result,) = read_file(os.fsdecode(path), ReadOptions())
+    assert result["metadata"]["title"] == "caf\\xe9"
 
 
 def test_the_worker_answers_a_line_of_json_for_each_file(tmp_path: Path) -> None:
