@@ -129,12 +129,13 @@ class RetrievalTrace:
         return named if named is not None else self._beyond_top_k(chunk_id)
 
     def _beyond_top_k(self, chunk_id: str) -> Removal | None:
-        # A fusion ranks hundreds and hands on ten: the rest is not written down one by one.
-        for stage, parameters in self.parameters.items():
+        # A fusion ranks hundreds and hands on ten: the rest is not written down one by one. A later stage decides.
+        for stage, parameters in reversed(list(self.parameters.items())):
             top_k = parameters.get("top_k")
             place = next((hit.rank for hit in self.rankings.get(stage, ()) if hit.chunk_id == chunk_id), None)
-            if top_k is not None and place is not None and place > top_k:
-                return Removal(chunk_id, stage, "beyond top_k", f"rank {place} of {stage}, and top_k is {top_k}")
+            if top_k is not None and place is not None:
+                detail = f"rank {place} of {stage}, and top_k is {top_k}"
+                return Removal(chunk_id, stage, "beyond top_k", detail) if place > top_k else None
         return None
 
     def fusion_terms(self, chunk_id: str, stage: str) -> dict[str, float]:

@@ -15,6 +15,7 @@ from pydantic import Field, model_validator
 from rag_app.retrieve.arms import auto_weights
 from rag_app.retrieve.base import FilterLike, TracedRetriever
 from rag_app.retrieve.dense import DenseRanking, rank_by_vectors
+from rag_app.retrieve.diversity import diversify
 from rag_app.retrieve.foreign import Arm, ask_all, ask_all_async, complete, name_arms
 from rag_app.retrieve.fusion import Normalization, linear_fusion, reciprocal_rank_fusion, scaling
 from rag_app.trace import Ranked, RetrievalTrace, annotate, rank
@@ -42,6 +43,12 @@ class HybridRetriever(TracedRetriever):
     dense_weight: float = Field(default=0.5, ge=0, description="The say of vectors, when weights are fixed.")
     complete: bool = Field(
         default=True, description="Linear fusion scores each candidate in both arms, also where it was not ranked."
+    )
+    near_duplicates: float | None = Field(
+        default=None, gt=0, le=1, description="Leave out a chunk whose cosine with a better one is at least this."
+    )
+    mmr: float | None = Field(
+        default=None, ge=0, le=1, description="Trade relevance (1) for novelty (0) among the best 5 x top_k."
     )
     fetch_k: int = Field(default=100, ge=1, description="How deep each arm ranks before fusion; at least top_k.")
     on_error: Literal["raise", "degrade"] = Field(default="raise", description="What a failing arm does.")
@@ -191,6 +198,8 @@ class HybridRetriever(TracedRetriever):
         trace = trace.add(
             self.fusion, hits, parameters={**parameters, "top_k": k}, seconds=time.perf_counter() - started
         )
+        if self._has_index() and (self.near_duplicates is not None or self.mmr is not None):
+            hits, trace = diversify(self.corpus, hits, trace, k=k, duplicates=self.near_duplicates, mmr=self.mmr)
         return Ranked(annotate(self._documents(hits[:k], alive), trace), trace)
 
     def _scores(self, arms: Sequence[Arm], weights: Mapping[str, float]) -> tuple[dict[str, float], dict[str, Any]]:
