@@ -9,6 +9,7 @@ from pydantic import Field
 from rag_app.split.base import ChunkSpan, OversizedChunkWarning, SpanSplitter
 from rag_app.split.checkpoints import CheckpointCollector, Checkpoints, checkpoints
 from rag_app.split.code import CodeSplitter
+from rag_app.split.context import chat_context
 from rag_app.split.page import PageSplitter
 from rag_app.split.parent import ParentSplitter
 from rag_app.split.profile import Profile, ProfileSplitter
@@ -47,5 +48,6 @@ __all__ = [
     "SentenceWindowSplitter",
     "SpanSplitter",
     "Splitter",
+    "chat_context",
     "checkpoints",
 ]
