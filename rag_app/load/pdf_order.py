@@ -156,7 +156,7 @@ def _lines(segments: Sequence[Segment]) -> list[Line]:
         for row in reversed(rows[-3:]):
             tallest = max(row, key=lambda s: s.height)
             overlap = min(tallest.y1, segment.y1) - max(tallest.y0, segment.y0)
-            if overlap >= 0.55 * min(tallest.height, segment.height) and not _covers(row, segment):
+            if overlap >= 0.45 * min(tallest.height, segment.height) and not _covers(row, segment):
                 row.append(segment)
                 break
         else:

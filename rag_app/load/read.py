@@ -25,7 +25,7 @@ def read(data: bytes, name: str, options: ReadOptions) -> list[Result]:
     """The documents of a file, normalized, and the parts that failed. Never empty, never raises for a bad file."""
     try:
         if not data.strip():
-            raise Fault("empty", "the file is empty")
+            raise Fault("empty", "the file holds only white space" if data else "the file is empty")
         results = _reader(detect(data, name))(data, name, options)
     except Fault as fault:
         return [Failed("", fault.error, fault.reason)]
