@@ -7,12 +7,16 @@ from pydantic import Field
 from rag_app.rerank.base import Reranker, blended, z_scores
 from rag_app.rerank.cross_encoder import CrossEncoderReranker
 from rag_app.rerank.late_interaction import LateInteractionReranker, max_sim
+from rag_app.rerank.llm import LLMReranker
 from rag_app.rerank.none import NoReranker
 
-Reranking = Annotated[NoReranker | LateInteractionReranker | CrossEncoderReranker, Field(discriminator="kind")]
+Reranking = Annotated[
+    NoReranker | LateInteractionReranker | CrossEncoderReranker | LLMReranker, Field(discriminator="kind")
+]
 
 __all__ = [
     "CrossEncoderReranker",
+    "LLMReranker",
     "LateInteractionReranker",
     "NoReranker",
     "Reranker",

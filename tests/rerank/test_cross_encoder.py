@@ -10,7 +10,22 @@ from langchain_core.documents import Document
 from rag_app.rerank import CrossEncoderReranker
 from rag_app.types import ConfigError, ModelError
 
-VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "pump", "cats", "sleep", "reset", "the", "valve", "a", ".", "?"]
+VOCABULARY = [
+    "[PAD]",
+    "[UNK]",
+    "[CLS]",
+    "[SEP]",
+    "[MASK]",
+    "pump",
+    "cats",
+    "sleep",
+    "reset",
+    "the",
+    "valve",
+    "a",
+    ".",
+    "?",
+]
 
 
 @pytest.fixture(scope="module")
