@@ -42,13 +42,9 @@ def test_the_order_of_the_file_does_not_matter(segments: list[Segment]) -> None:
 
 
 def test_a_line_over_both_columns_separates_what_is_above_from_what_is_below() -> None:
-    left = [
-        segment(f"Left column with running text {n}", 50, y, 200) for n, y in enumerate((100, 112, 124, 200, 212, 224))
-    ]
-    right = [
-        segment(f"Right column with running text {n}", 300, y, 200)
-        for n, y in enumerate((100, 112, 124, 200, 212, 224))
-    ]
+    heights = (100, 112, 124, 200, 212, 224)
+    left = [segment(f"Left column with running text {y}", 50, y, 200) for y in heights]
+    right = [segment(f"Right column with running text {y}", 300, y, 200) for y in heights]
     middle = segment("A heading across the whole width of the page", 50, 160, 450)
     order = words([*left, middle, *right])
     assert [line.split()[0] for line in order] == ["Left"] * 3 + ["Right"] * 3 + ["A"] + ["Left"] * 3 + ["Right"] * 3
