@@ -35,8 +35,14 @@ def test_every_segment_is_read_once(segments: list[Segment]) -> None:
     assert Counter(map(id, read)) == Counter(map(id, segments))
 
 
-@given(st.permutations([segment(f"Left and long enough to be text {n}", 50, 100 + 12 * n, 200) for n in range(4)]
-                       + [segment(f"Right and long enough to be text {n}", 300, 105 + 12 * n, 200) for n in range(4)]))  # fmt: skip
+COLUMNS = [
+    segment(f"{side} and long enough to be text {n}", x, y + 12 * n, 200)
+    for side, x, y in (("Left", 50, 100), ("Right", 300, 105))
+    for n in range(4)
+]
+
+
+@given(st.permutations(COLUMNS))
 def test_the_order_of_the_file_does_not_matter(segments: list[Segment]) -> None:
     assert [line.split()[0] for line in words(list(segments))] == ["Left"] * 4 + ["Right"] * 4
 
