@@ -38,8 +38,7 @@ _SPEECH = re.compile(r"(?:[!?…][\"'’”»)\]]+|…|\.\.\.)$")
 # Text in lower case: nupunkt takes a year or an amount at a sentence's end for an abbreviation.
 _STOP_THEN_LOWER = re.compile(r"\.[\"'’”)]*+\s+(?=[a-z])")
 _NUMBER_BEFORE = re.compile(r"(?:\b\d{4}|\d%|\d[.,]\d+|[\d%][)\]])$")
-_WINDOW = 10_000
-_LINE_END = re.compile(r"\n|\\n")
+_WINDOW = 40_000
 _FENCES = ("```", "~~~")
 _WIDEST = 160  # a line longer than this was not wrapped by hand: its end is meant
 
@@ -86,14 +85,17 @@ def _spans(text: str, breaks: list[int], hard: set[int]) -> Iterator[Span]:
 
 
 def _nupunkt_breaks(text: str) -> Iterator[int]:
-    """Where nupunkt begins sentences. It is quadratic in some texts (`'."."'`), so it gets them in windows."""
+    """Where nupunkt begins sentences."""
     import nupunkt
 
     start = 0
     while start < len(text):
-        stop = min(len(text), start + _WINDOW)
+        # It is quadratic in the length of a stretch without space: such a text gets small windows.
+        spaced = text.count(" ", start, start + _WINDOW) * 50 > _WINDOW
+        window = _WINDOW if spaced else _WINDOW // 10
+        stop = min(len(text), start + window)
         # A window's last boundaries may owe to its end; the next window begins at the last one that cannot.
-        sure = len(text) if stop == len(text) else stop - _WINDOW // 10
+        sure = len(text) if stop == len(text) else stop - window // 10
         found = [start + first for first, _ in nupunkt.sent_spans(text[start:stop]) if 0 < first < sure - start]
         yield from found
         if stop == len(text):
@@ -107,15 +109,15 @@ def _is_boundary(text: str, place: int) -> bool:
         return False
     # Enough context for the longest pattern; a whole line would make long lines quadratic.
     before = text[max(0, place - 40) : place].rstrip()
-    line = _LINE_END.split(before)[-1]
-    if len(line) < 24 and (place <= 40 or len(line) < len(before)) and _MARKER.fullmatch(line):
+    ended = max(before.rfind("\n"), before.rfind("\\n") + 1)
+    if (ended > 0 or place <= 40) and len(before) - ended < 25 and _MARKER.fullmatch(before, ended + (ended > 0)):
         return False
     first = text[place]
     if first.islower():
         return not (_SPEECH.search(before) or _INNER_DOT.search(before) or _ORDINAL.search(before))
     if first.isdigit():
         return not (_BEFORE_NUMBER.search(before) or _INNER_DOT.search(before))
-    return not (_ORDINAL.search(before) and _MONTH.match(text, place))
+    return not (before[-2:-1].isdigit() and _ORDINAL.search(before) and _MONTH.match(text, place))
 
 
 def _within(places: set[int], first: int, last: int) -> list[int]:
