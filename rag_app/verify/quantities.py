@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from rag_app.types import Span
-from rag_app.verify.words import NUMBER_WORDS
+from rag_app.verify.words import NUMBER_WORDS, is_function_word, stem
 
 _SCALES = {
     "hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "bn": 1e9, "mn": 1e6, "mio": 1e6,
@@ -70,6 +70,14 @@ _BOUNDS = (
         "at most",
         re.compile(r"\b(?:at most|less than|under|below|up to|no more than|fewer than|maximum of)\s+[$€£]?$", re.I),
     ),
+)
+
+
+_BEFORE_YEAR = re.compile(
+    r"\b(?:in|since|by|from|until|till|of|to|during|year|through|before|after|early|late|mid|and|spring|summer|"
+    r"autumn|winter|seit|jahr|bis|vor|nach|en|desde|jan\w*|feb\w*|mar\w*|apr\w*|may|june?|july?|aug\w*|sep\w*|oct\w*|"
+    r"nov\w*|dec\w*)[\s,.-]+$|\b\d{1,2},\s$|\($",
+    re.IGNORECASE,
 )
 
 
@@ -152,18 +160,14 @@ def _finish(text: str, match: re.Match[str], readings: tuple[tuple[float, int], 
         end = dimension[1]
     name = dimension[0]
     digits = match["digits"] or ""
-    if (
-        name == "count"
-        and not scaled
-        and len(digits) == 4
-        and digits.isdigit()
-        and 1000 <= int(digits) <= 2100
-        and not noun
-    ):
-        name = "year"
+    if noun and is_function_word(stem(noun)):
+        noun = ""
+    before = text[max(0, start - 24) : start]
+    is_year = re.fullmatch(r"1\d{3}|20\d\d|2100", digits) is not None and not scaled
+    if name == "count" and is_year and (not noun or _BEFORE_YEAR.search(before)):
+        name, noun = "year", ""
     if match["ordinal"]:
         name = "ordinal"
-    before = text[max(0, start - 24) : start]
     decimals = min(decimals for _, decimals in readings)
     tolerance = 0.5 * 10.0**-decimals * scale * factor if scaled or decimals else 0.0
     sign = -1.0 if match["sign"] else 1.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections import defaultdict
 from collections.abc import Iterable
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from rag_app.text import sentence_spans
 from rag_app.types import Evidence, Span
+from rag_app.verify.quantities import Quantity, quantities_of
 from rag_app.verify.words import Word, is_function_word, words_of
 
 Floats = NDArray[np.float64]
@@ -80,6 +82,15 @@ class IndexedSource:
             if len(stem) >= _PREFIX:
                 table[stem[:_PREFIX]].append(stem)
         return dict(table)
+
+    @cached_property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """The numbers of the text, in order."""
+        return tuple(quantities_of(self.text))
+
+    def unit_at(self, offset: int) -> int:
+        """The unit that holds the character, or the last one that begins before it."""
+        return max(0, bisect.bisect_right(self.units, offset, key=lambda unit: unit.start) - 1)
 
     @cached_property
     def title(self) -> int | None:

@@ -18,12 +18,14 @@ from importlib import resources
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
+from rag_app.verify.quantities import quantities_of, same_value
 from rag_app.verify.source import Floats, IndexedSource, content_stems
 from rag_app.verify.words import Word, is_function_word, weight, words_of
 
 NEGATORS = frozenset(["no", "not", "never", "none", "neither", "nor", "without", "cannot", "nobody", "noth", "nowher"])
 
 
+TITLE_PENALTY = 0.15
 RARE = 0.6
 """From this weight on, a word that is no name and no number is rare."""
 
@@ -60,7 +62,8 @@ def default_model() -> LinearModel:
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """The best window of one source for a claim: `first` to `last` are its units, `best` the one sentence most like it.
+    """The best window of one source for a claim: `first` to `last` are its units, `best` the one sentence of it
+    most like the claim, `shown` the sentence that is shown as evidence first.
 
     `score` in [0, 1] is the model's; `coverage` the weighted share of the claim's words in the window; `missing` the
     stems that the window lacks.
@@ -71,11 +74,12 @@ class Support:
     first: int
     last: int
     best: int
+    shown: int
     missing: tuple[str, ...]
     features: dict[str, float]
 
 
-NOTHING = Support(0.0, 0.0, 0, -1, -1, (), {})
+NOTHING = Support(0.0, 0.0, 0, -1, -1, -1, (), {})
 
 
 _MARKER = re.compile(r"\[\^?\d{1,3}(?:[,\s-]+\d{1,3})*\](?!\()|^\W*\d{1,2}[.)](?=\s)")
@@ -101,6 +105,7 @@ def support_of(claim: str, source: IndexedSource, model: LinearModel | None = No
     weights = np.array([weight(stem) for stem in stems])
     weights /= weights.sum()
     hits = source.hits(stems)
+    _count_equal_numbers(claim, words, stems, source, hits)
     one = weights @ hits
     padded = np.pad(hits, ((0, 0), (1, 1)))
     three = np.maximum(np.maximum(padded[:, :-2], padded[:, 1:-1]), padded[:, 2:])
@@ -112,6 +117,12 @@ def support_of(claim: str, source: IndexedSource, model: LinearModel | None = No
         return NOTHING
     first, last = max(0, middle - 1), min(len(source) - 1, middle + 1)
     best = max(range(first, last + 1), key=lambda unit: (one[unit], -unit))
+    # A sentence stands for itself and for its neighbors: the sum finds the sentence that people marked in WiCE more
+    # often than either (87 of 100). A title repeats the words of many claims and is seldom what supports them.
+    rank = one + weights @ three
+    if source.title is not None:
+        rank[source.title] -= TITLE_PENALTY
+    shown = int(rank.argmax())
     window = source.window_words(first, last)
     if source.title is not None and first > source.title:
         window = source.words[source.title] + window
@@ -125,7 +136,22 @@ def support_of(claim: str, source: IndexedSource, model: LinearModel | None = No
     }
     score = (model or default_model()).score(features)
     missing = tuple(stem for stem, value in zip(stems, found, strict=True) if value == 0)
-    return Support(score, float(coverage[middle]), first, last, best, missing, features)
+    return Support(score, float(coverage[middle]), first, last, best, shown, missing, features)
+
+
+def _count_equal_numbers(
+    claim: str, words: Sequence[Word], stems: list[str], source: IndexedSource, hits: Floats
+) -> None:
+    """Count "1.2 million" as found where the source has 1,184,320: every word of a number of equal value."""
+    row_of = {stem: row for row, stem in enumerate(stems)}
+    for quantity in quantities_of(claim):
+        inside = [w.stem for w in words if quantity.span.start <= w.span.start and w.span.end <= quantity.span.end]
+        rows = [row_of[stem] for stem in inside if stem in row_of]
+        if not any(stem[0].isdigit() and stem not in source.postings for stem in inside) or not rows:
+            continue
+        for other in source.quantities:
+            if same_value(quantity, other) and quantity.dimension == other.dimension:
+                hits[rows, source.unit_at(other.span.start)] = 1.0
 
 
 def _union_coverage(weights: Floats, windows: Floats, found: Floats) -> float:

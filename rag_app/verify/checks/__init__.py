@@ -9,11 +9,26 @@ from rag_app.verify.checks.antonyms import check_antonyms
 from rag_app.verify.checks.base import Aligned, align_claim
 from rag_app.verify.checks.negation import check_negation
 from rag_app.verify.checks.numbers import check_numbers
+from rag_app.verify.checks.parts import check_parts
+from rag_app.verify.checks.quantifiers import check_quantifiers
+from rag_app.verify.checks.quotes import check_quotes
+from rag_app.verify.checks.roles import check_roles
 from rag_app.verify.checks.slots import check_slots
+from rag_app.verify.checks.tables import check_tables
 from rag_app.verify.source import IndexedSource
 from rag_app.verify.support import Support
 
-CHECKS = (check_numbers, check_negation, check_antonyms, check_slots)
+CHECKS = (
+    check_numbers,
+    check_negation,
+    check_antonyms,
+    check_slots,
+    check_quantifiers,
+    check_roles,
+    check_quotes,
+    check_tables,
+    check_parts,
+)
 
 
 def run_checks(claim: str, source: IndexedSource, support: Support) -> tuple[Check, ...]:
@@ -24,13 +39,4 @@ def run_checks(claim: str, source: IndexedSource, support: Support) -> tuple[Che
     return tuple(found for check in CHECKS for found in check(aligned))
 
 
-__all__ = [
-    "CHECKS",
-    "Aligned",
-    "align_claim",
-    "check_antonyms",
-    "check_negation",
-    "check_numbers",
-    "check_slots",
-    "run_checks",
-]
+__all__ = ["CHECKS", "Aligned", "align_claim", "run_checks"]

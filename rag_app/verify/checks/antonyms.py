@@ -75,6 +75,8 @@ def check_antonyms(aligned: Aligned) -> Iterator[Check]:
                 continue
             if _said_too(aligned, other.stem, place):
                 break
+            if _compared(aligned.words, aligned.best):
+                break
             turned = _negated_near(aligned.words, index) != _negated_near(aligned.window, place)
             yield aligned.check("antonym", "pass" if turned else "fail", word.span, other.span)
             break
@@ -96,6 +98,19 @@ def _said_too(aligned: Aligned, opposite: str, place: int) -> bool:
         word.stem == opposite and shares_neighbor(aligned.words, index, aligned.window, place)
         for index, word in enumerate(aligned.words)
     )
+
+
+def _compared(ours: tuple[Word, ...], theirs: tuple[Word, ...]) -> bool:
+    """Do both compare, with other words behind "than" ("more than B", "less than A")? Then the turn may be right."""
+    left, right = _behind_than(ours), _behind_than(theirs)
+    return bool(left and right) and left != right
+
+
+def _behind_than(words: tuple[Word, ...]) -> list[str]:
+    for index, word in enumerate(words):
+        if word.text.casefold() == "than":
+            return [other.text.casefold() for other in words[index + 1 : index + 4]]
+    return []
 
 
 def shares_neighbor(ours: tuple[Word, ...], index: int, theirs: tuple[Word, ...], place: int) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 from rag_app.types import Check, Span
 from rag_app.verify.quantities import Quantity, quantities_of
@@ -53,12 +52,6 @@ def align_claim(claim: str, source: IndexedSource, support: Support) -> Aligned:
         window_span=source.window_span(support.first, support.last),
         best_span=source.units[support.best],
     )
-
-
-@lru_cache(maxsize=256)
-def source_quantities(text: str) -> tuple[Quantity, ...]:
-    """The numbers of a source, read once."""
-    return tuple(quantities_of(text))
 
 
 def content(words: tuple[Word, ...]) -> list[Word]:

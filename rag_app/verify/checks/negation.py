@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from rag_app.types import Check, Span
@@ -10,6 +11,7 @@ from rag_app.verify.words import Word, is_function_word, listed
 
 NEGATORS = listed("no not never none neither nor without cannot fail unabl lack refus deni hardly")
 _CLAUSE = ",;:()"
+_SET_OFF = re.compile(r"\s*[=:]\s*(?:0\b|false\b|none\b|off\b|no\b)", re.IGNORECASE)
 _SCOPE = 3
 _ABOUT = 0.5
 """Below this coverage the window may be about something else, and its negators with it."""
@@ -28,6 +30,8 @@ def check_negation(aligned: Aligned) -> Iterator[Check]:
     for negator, scope in ours.items():
         heads = [word for word in scope if word.stem in there]
         if not heads:
+            continue
+        if any(_SET_OFF.match(aligned.source.text, there[head.stem].span.end) for head in heads):
             continue
         if not any(head.stem in denied for head in heads):
             span = Span(negator.span.start, heads[0].span.end)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rag_app.types import Check, Span
-from rag_app.verify.checks.base import Aligned, source_quantities
+from rag_app.verify.checks.base import Aligned
 from rag_app.verify.quantities import Quantity, same_value
 from rag_app.verify.words import is_function_word, stem
 
@@ -16,7 +16,7 @@ _ABOUT = 0.5
 
 def check_numbers(aligned: Aligned) -> Iterator[Check]:
     """Pass where the window has the value; fail where it has another of the same kind instead; else unknown."""
-    everywhere = source_quantities(aligned.source.text)
+    everywhere = aligned.source.quantities
     inside = [q for q in everywhere if _within(q.span, aligned.window_span)]
     for ours in aligned.quantities:
         equal = [q for q in inside if same_value(ours, q)]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from rag_app.types import Check, Span
 from rag_app.verify.checks.base import Aligned
-from rag_app.verify.quantities import quantities_of, same_value
+from rag_app.verify.quantities import same_value
 from rag_app.verify.words import Word, is_function_word
 
 _WIDEST = 3
@@ -59,17 +59,23 @@ def check_slots(aligned: Aligned) -> Iterator[Check]:
             if left and right:
                 yield aligned.check("name", "fail", _cover(left), _cover(right))
                 return
-            if _numbers_differ(slot):
+            if _numbers_differ(slot, aligned):
                 yield aligned.check("number in place", "fail", _cover(list(slot.ours)), _cover(list(slot.theirs)))
                 return
 
 
-def _numbers_differ(slot: Slot) -> bool:
+def _numbers_differ(slot: Slot, aligned: Aligned) -> bool:
+    """One number on each side, and neither says the other within its precision."""
     a, b = ([word for word in side if word.stem[0].isdigit()] for side in slot)
     if len(a) != 1 or len(b) != 1:
         return False
-    left, right = quantities_of(a[0].text), quantities_of(b[0].text)
-    return bool(left and right) and not same_value(left[0], right[0])
+    ours = [q for q in aligned.quantities if _holds(q.span, a[0].span)]
+    theirs = [q for q in aligned.source.quantities if _holds(q.span, b[0].span)]
+    return bool(ours and theirs) and not same_value(ours[0], theirs[0])
+
+
+def _holds(outer: Span, inner: Span) -> bool:
+    return outer.start <= inner.start and inner.end <= outer.end
 
 
 def _is_name(word: Word, text: str) -> bool:

@@ -1,0 +1,54 @@
+"""Roles: who did it to whom. The same verb between the same two names, exchanged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+from rag_app.types import Check, Span
+from rag_app.verify.checks.base import Aligned
+from rag_app.verify.words import Word, is_function_word, listed
+
+_PASSIVE = listed("by was were been von wurde par été por fue")
+_REACH = 6
+
+
+def check_roles(aligned: Aligned) -> Iterator[Check]:
+    """Fail where "A verb B" meets "B verb A" in the best sentence, with both active or both passive."""
+    ours, theirs = _names(aligned.words, aligned.claim), _names(aligned.best, aligned.source.text)
+    first_of = {word.stem: index for index, word in reversed(list(enumerate(aligned.best)))}
+    for left, right in combinations(ours, 2):
+        a, b = aligned.words[left].stem, aligned.words[right].stem
+        if a == b or a not in first_of or b not in first_of or right - left > 2 * _REACH:
+            continue
+        place_a, place_b = first_of[a], first_of[b]
+        if place_a < place_b or place_a not in theirs or place_b not in theirs:
+            continue
+        if not _close(aligned.words, left, right) or sum(w.stem in (a, b) for w in aligned.best) != 2:
+            continue
+        verbs = _between(aligned.words, left, right) & _between(aligned.best, place_b, place_a)
+        if verbs and _passive(aligned.words, left, right) == _passive(aligned.best, place_b, place_a):
+            claim_span = Span(aligned.words[left].span.start, aligned.words[right].span.end)
+            source_span = Span(aligned.best[place_b].span.start, aligned.best[place_a].span.end)
+            yield aligned.check("role", "fail", claim_span, source_span)
+            return
+
+
+def _close(words: Sequence[Word], left: int, right: int) -> bool:
+    """Is one verb all that stands between the names: at most one content word and two of grammar?"""
+    between = [word for word in words[left + 1 : right] if not word.text[0].isupper()]
+    return len(between) <= 3 and sum(not is_function_word(word.stem) for word in between) == 1
+
+
+def _names(words: Sequence[Word], text: str) -> list[int]:
+    return [i for i, word in enumerate(words) if word.text[0].isupper() and not is_function_word(word.stem)]
+
+
+def _between(words: Sequence[Word], first: int, last: int) -> set[str]:
+    """Lower-case content stems between two places: where a verb would be."""
+    between = words[first + 1 : last]
+    return {word.stem for word in between if word.text[0].islower() and not is_function_word(word.stem)}
+
+
+def _passive(words: Sequence[Word], first: int, last: int) -> bool:
+    return any(word.text.casefold() in _PASSIVE for word in words[first + 1 : last])
