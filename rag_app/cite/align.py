@@ -37,8 +37,9 @@ def best_window(claim: str, text: str) -> tuple[Span, float]:
     spans = quotable_units(text)
     if not spans:
         return Span(0, 0), 0.0
-    bags = [stems(text[span.start : span.end]) for span in spans]
-    wanted = stems(claim)
+    language = _ANALYZER.detect(text)
+    bags = [stems(text[span.start : span.end], language) for span in spans]
+    wanted = stems(claim, language)
     weights = _weights(wanted, bags)
     total = sum(weights.values())
     best, best_score = Span(0, 0), 0.0
@@ -78,18 +79,9 @@ def _code_lines(text: str, span: Span) -> Iterable[Span]:
         yield Span(start, line.start() + len(line.group().rstrip()))
 
 
-def stems(text: str) -> set[str]:
-    """Terms cut to a soft stem, so that inflection does not hide a match."""
-    return {soft_stem(term) for term in _ANALYZER.terms(text, language="none")}
-
-
-def soft_stem(term: str) -> str:
-    """A term without its ending: six letters of a long word, no plural s of a short one; numbers stay whole."""
-    if _DIGIT.search(term):
-        return term
-    if len(term) > 7:
-        return term[: max(6, len(term) - 3)]
-    return term[:-1] if len(term) > 3 and term[-1] == "s" and term[-2] != "s" else term
+def stems(text: str, language: str = "none") -> set[str]:
+    """The terms of a text, stemmed in `language`: give the same for all texts that are compared."""
+    return set(_ANALYZER.terms(text, language=language))
 
 
 def _weights(wanted: set[str], bags: Sequence[set[str]]) -> dict[str, float]:
@@ -168,4 +160,4 @@ def attribute(clause: str, evidence: Sequence[Document], *, floor: float = 0.5) 
     return -number if score >= floor else None
 
 
-__all__ = ["align", "attribute", "best_window", "make_citation", "resolve", "soft_stem", "stems"]
+__all__ = ["align", "attribute", "best_window", "make_citation", "quotable_units", "resolve", "stems"]

@@ -57,6 +57,11 @@ _NUMBER = re.compile(
 )
 _CAPITALIZED = re.compile(r"(?<![.!?:\n] )(?<!^)\b[^\W\d_a-zäöüßéèêàáíóúñç][\w’'-]+")
 _PAIR = re.compile(r"\b[A-ZÄÖÜÉ][\w’'-]+ (?:[A-Z]\. |(?:von|van|de|da|di|del|la|le|al|bin|der) )?[A-ZÄÖÜÉ][\w’'-]+")
+_NO_NAME_WORDS = (
+    "gmbh inc ltd llc ag corp co company plc the a an in on at i we it this that march april may june july august january "
+    "february september october november december monday tuesday wednesday thursday friday saturday sunday"
+)
+_NO_NAMES = frozenset(_NO_NAME_WORDS.split())
 _CJK = re.compile(r"[\u3040-\u9fff\uac00-\ud7af]")
 
 
@@ -74,9 +79,9 @@ def has_kind(sentence: str, kind: str, question: str) -> bool:
         return any(match.group().casefold() not in asked for match in _DATE.finditer(sentence))
     if _CJK.search(sentence):
         return True
-    asked = question.casefold()
+    asked_words = set(re.findall(r"\w+", question.casefold()))
     found = [*_PAIR.findall(sentence), *_CAPITALIZED.findall(sentence)]
-    return any(name.casefold() not in asked for name in found)
+    return any(set(re.findall(r"\w+", name.casefold())) - asked_words - _NO_NAMES for name in found)
 
 
 def _numbers(sentence: str) -> list[re.Match[str]]:

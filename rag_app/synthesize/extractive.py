@@ -2,53 +2,144 @@
 
 from __future__ import annotations
 
+import functools
+import json
+import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import resources
 from typing import Any, Literal
 
+import numpy as np
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from pydantic import Field
 
-from rag_app.cite.align import quotable_units
-from rag_app.synthesize.base import Draft, Synthesizer, draft_of
+from rag_app.cite import parse_markers
+from rag_app.synthesize.base import Draft, Synthesizer
+from rag_app.synthesize.conflicts import conflict
 from rag_app.synthesize.packing import pack
-from rag_app.synthesize.relevance import bag, question_terms
-from rag_app.types import Span
-
-
-class ExtractiveSynthesizer(Synthesizer):
-    """Answers with the sentences that hold most of the question, or abstains when none holds enough."""
-
-    kind: Literal["extractive"] = "extractive"
-    max_sentences: int = Field(default=3, ge=1, description="How many sentences an answer has at most.")
-    threshold: float = Field(default=0.45, ge=0, le=1, description="The least confidence that is answered.")
-    embeddings: Embeddings | None = Field(default=None, exclude=True, repr=False)
-
-    def draft(self, inputs: Mapping[str, Any]) -> Draft:
-        question, evidence = inputs["question"], pack(inputs["evidence"], budget=None)
-        units = [
-            _Unit(number, span, span.slice(document.page_content), bag(span.slice(document.page_content)))
-            for number, document in enumerate(evidence, start=1)
-            for span in quotable_units(document.page_content)
-        ]
-        terms = question_terms(question, [unit.bag for unit in units])
-        order = sorted(units, key=lambda unit: (-terms.cover(unit.bag), unit.number, unit.span))
-        confidence = terms.cover(order[0].bag) if order else 0.0
-        if confidence < self.threshold:
-            return self.abstain(question, "below_threshold", confidence=confidence, evidence=tuple(evidence))
-        best = [u for u in order[: self.max_sentences] if terms.cover(u.bag) >= 0.8 * confidence]
-        return draft_of(question, write(best, evidence), evidence, confidence=confidence)
+from rag_app.synthesize.relevance import SIGNALS, Embed, Unit, signals, units_of
+from rag_app.trace import Ranked
+from rag_app.types import Citation
 
 
 @dataclass(frozen=True, slots=True)
-class _Unit:
-    number: int
-    span: Span
-    text: str
-    bag: set[str]
+class Weights:
+    """A logistic model over SIGNALS: the chance that a sentence answers the question."""
+
+    intercept: float
+    slopes: tuple[float, ...]
+
+    def chance(self, table: np.ndarray[Any, Any]) -> list[float]:
+        """The chance of each row of signals, in (0, 1)."""
+        scores = self.intercept + table @ np.asarray(self.slopes)
+        return [1 / (1 + math.exp(-max(-30.0, min(30.0, float(score))))) for score in scores]
 
 
-def write(units: Sequence[_Unit], evidence: Sequence[Document]) -> str:
-    """The sentences, each with its marker."""
-    return " ".join(f"{' '.join(unit.text.split())} [{unit.number}]" for unit in units)
+class ExtractiveSynthesizer(Synthesizer):
+    """Answers with the sentences that answer the question best, verbatim, or abstains when none does.
+
+    The chance that a sentence answers is a logistic model over signals (`relevance.SIGNALS`), fitted on answerable
+    questions and on ones made unanswerable; the draft's confidence is that of its best sentence.
+    """
+
+    kind: Literal["extractive"] = "extractive"
+    max_sentences: int = Field(default=3, ge=1, description="How many sentences an answer has at most.")
+    threshold: float | None = Field(
+        default=None, ge=0, le=1, description="The least confidence that is answered; null for the calibrated one."
+    )
+    margin: float = Field(default=0.75, ge=0, le=1, description="The share of the best chance that joins the answer.")
+    max_passages: int = Field(default=8, ge=1, description="How many passages are read.")
+    embeddings: Embeddings | None = Field(default=None, exclude=True, repr=False)
+
+    def draft(self, inputs: Mapping[str, Any]) -> Draft:
+        """The best sentences with their markers; an abstention below the threshold."""
+        question = inputs["question"]
+        evidence = pack(inputs["evidence"], budget=None)
+        read = evidence[: self.max_passages]
+        units = units_of(read)
+        embed = embedding_of(self.embeddings)
+        weights, threshold = calibration(embed is not None)
+        candidates = inputs.get("candidates") or ()
+        table = signals(question, read, units, candidates=candidates, embed=embed)
+        chances = weights.chance(table)
+        ranked = sorted(zip(chances, units, strict=True), key=lambda pair: (-pair[0], pair[1].number, pair[1].span))
+        confidence = ranked[0][0] if ranked else 0.0
+        if confidence < (threshold if self.threshold is None else self.threshold):
+            return self.abstain(question, "below_threshold", confidence=confidence, evidence=tuple(evidence))
+        chosen = choose(ranked, self.max_sentences, self.margin)
+        return write(question, chosen, evidence, confidence)
+
+
+def choose(ranked: Sequence[tuple[float, Unit]], most: int, margin: float) -> list[Unit]:
+    """The best units, best first: those near the best one's chance, without repeating a text of the same passage."""
+    best = ranked[0][0]
+    chosen: list[Unit] = []
+    seen: set[tuple[str, int]] = set()
+    for chance, unit in ranked:
+        if len(chosen) == most or chance < margin * best:
+            break
+        words = " ".join(re.findall(r"\w+", unit.text.casefold()))
+        if (words, unit.number) not in seen:
+            seen.add((words, unit.number))
+            chosen.append(unit)
+    return chosen
+
+
+def write(question: str, units: Sequence[Unit], evidence: Ranked, confidence: float) -> Draft:
+    """The draft of chosen units: each verbatim with its marker; disagreeing sources are named as such."""
+    found = conflict(question, units, evidence)
+    sentences = [f"{shown(unit.text)} [{unit.number}]" for unit in units]
+    text = " ".join(sentence if sentence[0] not in "|-*#" else f"\n{sentence}\n" for sentence in sentences).strip()
+    warnings: tuple[str, ...] = ()
+    if found:
+        text = f"{text} {found}"
+        warnings = ("the sources disagree; each version is cited",)
+    citations = tuple(_citation(unit, evidence[unit.number - 1]) for unit in units)
+    return Draft(question, text, citations, (), tuple(evidence), warnings=warnings, confidence=confidence)
+
+
+def shown(text: str) -> str:
+    """A unit as the answer shows it: on one line, without brackets that would read as markers of ours."""
+    return parse_markers(" ".join(text.split()), 0).text
+
+
+def _citation(unit: Unit, document: Document) -> Citation:
+    start = int(document.metadata.get("start_index") or 0)
+    page = document.metadata.get("page")
+    return Citation(
+        marker=unit.number,
+        chunk_id=str(document.id or unit.number),
+        source=str(document.metadata.get("source", "")),
+        page=int(page) if page is not None else None,
+        section_path=tuple(str(title) for title in document.metadata.get("section_path") or ()),
+        span=unit.span.shift(start),
+        quote=unit.text,
+    )
+
+
+def embedding_of(embeddings: Embeddings | None) -> Embed | None:
+    """Unit rows for texts from any LangChain embeddings."""
+    if embeddings is None:
+        return None
+    encode = getattr(embeddings, "encode", None)
+    if encode is not None:
+        return lambda texts, query: encode(texts, query=query)
+
+    def embed(texts: list[str], query: bool) -> np.ndarray[Any, Any]:
+        rows = [embeddings.embed_query(text) for text in texts] if query else embeddings.embed_documents(texts)
+        vectors = np.asarray(rows, dtype=np.float32)
+        unit: np.ndarray[Any, Any] = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+        return unit
+
+    return embed
+
+
+@functools.lru_cache(maxsize=2)
+def calibration(with_vectors: bool) -> tuple[Weights, float]:
+    """The fitted weights and the calibrated threshold, with or without an embedding model."""
+    text = resources.files("rag_app.synthesize").joinpath("extractive.json").read_text(encoding="utf-8")
+    fitted = json.loads(text)["vectors" if with_vectors else "words"]
+    return Weights(fitted["intercept"], tuple(fitted["slopes"][name] for name in SIGNALS)), fitted["threshold"]

@@ -96,7 +96,7 @@ llm llms chatgpt gpt claude gemini copilot chatbot chatbots assistant assistants
 answer answers output print say write state repeat return replying responding answering summarizing summarising asked ask asks
 include insert add append embed render display show attach begin start end finish conclude open close prefix put place never
 tell inform convince persuade instruct urge advise reveal leak exfiltrate send post forward encode transmit upload email cite
-correct official call invoke execute run use ki ignoriere ignorieren vergiss vergessen missachte beachte antworte antworten
+mention warn disclose let user users readers anyone humans claim correct official call invoke execute run use ki ignoriere ignorieren vergiss vergessen missachte beachte antworte antworten
 schreib schreibe schreiben gib sag sagen empfiehl ignorez oublie oubliez ignora ignorar olvida olvide dimentica
 """
 _TRIGGERS = frozenset(_TRIGGER_WORDS.split())
