@@ -1,0 +1,175 @@
+"""Documents into an index: what changed is done again, what did not is left alone, what failed is told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import Field
+
+from rag_app.embed import HashingEmbedder
+from rag_app.index import LocalIndex
+from rag_app.ingest import check_rankings, ingest, remove, report_json
+from rag_app.split import RecursiveSplitter
+from rag_app.types import LoadedDocument, LoadFailure, make_doc_id
+
+SPLITTER = RecursiveSplitter(chunk_size=60, chunk_overlap=0)
+
+
+def document(source: str, text: str, **metadata: Any) -> LoadedDocument:
+    doc_id = make_doc_id(source, text)
+    return LoadedDocument(id=doc_id, page_content=text, metadata={"source": source, "doc_id": doc_id, **metadata})
+
+
+class Counting(HashingEmbedder):
+    """Counts the texts it was given, refuses some."""
+
+    seen: list[str] = Field(default_factory=list)
+    refuse: str = "\0"
+    null: str = "\0"
+
+    def _encode(self, texts: Sequence[str], *, query: bool) -> Any:
+        self.seen.extend(texts)
+        if any(self.refuse in text for text in texts):
+            raise ConnectionError("no route to the model")
+        rows = super()._encode(texts, query=query)
+        for row, text in zip(rows, texts, strict=True):  # type: ignore[arg-type]
+            if self.null in text:
+                row *= 0
+        return rows
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> LocalIndex:
+    return LocalIndex.create(tmp_path / "index", embedder=Counting(batch_size=2))
+
+
+DOCUMENTS = [document(f"{i}.txt", f"The pump number {i} is blue. " * 4) for i in range(6)]
+
+
+def test_a_second_run_adds_nothing_and_embeds_nothing(index: LocalIndex) -> None:
+    first = ingest(index, DOCUMENTS, SPLITTER)
+    assert (first.documents, first.added, first.skipped, first.failed) == (6, 6, 0, ())
+    assert first.chunks == len(index) > 6
+    assert first.tested == min(100, len(index))
+    assert first.warnings == ()
+    before = index.manifest["generation"]
+    index.embedder.seen.clear()  # type: ignore[attr-defined]
+    second = ingest(index, DOCUMENTS, SPLITTER)
+    assert (second.added, second.updated, second.deleted, second.skipped) == (0, 0, 0, 6)
+    assert index.embedder.seen == []  # type: ignore[attr-defined]
+    assert index.manifest["generation"] == before
+
+
+def test_a_changed_document_is_updated_and_only_its_new_chunks_are_embedded(index: LocalIndex) -> None:
+    ingest(index, DOCUMENTS, SPLITTER)
+    index.embedder.seen.clear()  # type: ignore[attr-defined]
+    changed = document("2.txt", DOCUMENTS[2].page_content + "It was repaired in a hurry by the night shift of May.")
+    report = ingest(index, [*DOCUMENTS[:2], changed, *DOCUMENTS[3:]], SPLITTER, test=False)
+    assert (report.added, report.updated, report.skipped) == (0, 1, 5)
+    assert index.sources()["2.txt"] == changed.id
+    assert all("repaired" in text or "shift" in text for text in index.embedder.seen)  # type: ignore[attr-defined]
+    assert index.bm25("repaired", k=1)
+
+
+def test_changed_metadata_updates_and_a_touched_file_does_not(index: LocalIndex) -> None:
+    ingest(index, [document("a.txt", "pump", mtime=1, author="Ada")], SPLITTER)
+    assert ingest(index, [document("a.txt", "pump", mtime=2, author="Ada")], SPLITTER).skipped == 1
+    report = ingest(index, [document("a.txt", "pump", mtime=2, author="Bob")], SPLITTER)
+    assert (report.updated, report.skipped) == (1, 0)
+    assert len(index.bm25("pump", k=5, filter={"author": "Bob"})) == len(index) == 1
+
+
+def test_another_way_of_splitting_splits_again(index: LocalIndex) -> None:
+    ingest(index, DOCUMENTS, SPLITTER)
+    report = ingest(index, DOCUMENTS, RecursiveSplitter(chunk_size=1000))
+    assert (report.updated, report.chunks) == (6, 6)
+
+
+def test_sync_takes_out_what_vanished_but_not_what_failed_to_load(index: LocalIndex) -> None:
+    ingest(index, DOCUMENTS, SPLITTER)
+    now = [*DOCUMENTS[:2], LoadFailure("3.txt", "unreadable", "permission denied")]
+    dry = ingest(index, now, SPLITTER, sync=True, dry_run=True)
+    assert (dry.deleted, len(index.sources())) == (3, 6)
+    report = ingest(index, now, SPLITTER, sync=True)
+    assert report.deleted == 3
+    assert sorted(index.sources()) == ["0.txt", "1.txt", "3.txt"]
+    assert report.failed == ({"source": "3.txt", "reason": "permission denied"},)
+
+
+def test_several_documents_of_one_source_all_stay_and_go_together(index: LocalIndex) -> None:
+    pages = [document("book.pdf", f"page {i} about pumps") for i in range(3)]
+    assert ingest(index, pages, SPLITTER).added == 3
+    assert len(index) == 3
+    assert ingest(index, pages, SPLITTER).skipped == 3
+    ingest(index, pages[:2], SPLITTER)
+    assert len(index) == 2
+    assert remove(index, ["book.pdf", "unknown"]).failed[0]["source"] == "unknown"
+    assert len(index) == 0
+
+
+def test_the_index_is_its_own_ledger(index: LocalIndex) -> None:
+    ingest(index, DOCUMENTS, SPLITTER)
+    index.delete(ids=[DOCUMENTS[0].id or ""])
+    index.commit()
+    report = ingest(index, DOCUMENTS, SPLITTER)
+    assert (report.added, report.skipped) == (1, 5)
+    assert index.bm25("number 0", k=1)
+
+
+def test_a_document_without_usable_vectors_fails_alone_and_comes_next_time(tmp_path: Path) -> None:
+    bad = Counting(refuse="number 3", null="number 4", batch_size=1)
+    index = LocalIndex.create(tmp_path / "index", embedder=bad)
+    report = ingest(index, DOCUMENTS, SPLITTER)
+    assert report.added == 4
+    reasons = {failure["source"]: failure["reason"] for failure in report.failed}
+    assert "no route to the model" in reasons["3.txt"]
+    assert "below 0.01" in reasons["4.txt"]
+    good = Counting(batch_size=1)
+    again = ingest(LocalIndex.open(tmp_path / "index", embedder=good), DOCUMENTS, SPLITTER)
+    assert (again.added, again.skipped, again.failed) == (2, 4, ())
+
+
+def test_an_ingest_that_is_stopped_goes_on_where_it_was(index: LocalIndex) -> None:
+    def stopping() -> Any:
+        yield from DOCUMENTS[:4]
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ingest(index, stopping(), SPLITTER, batch_chunks=2)
+    index.close()
+    report = ingest(index, DOCUMENTS, SPLITTER)
+    assert report.skipped >= 3
+    assert report.documents == 6
+
+
+def test_chunks_longer_than_the_models_window_are_named(tmp_path: Path) -> None:
+    class Short(HashingEmbedder):
+        @property
+        def max_tokens(self) -> int | None:
+            return 5
+
+    index = LocalIndex.create(tmp_path / "index", embedder=Short())
+    report = ingest(index, [document("a.txt", "one two three four five six E-4012 pump")], SPLITTER)
+    assert len(report.warnings) == 1
+    assert index.chunk_ids()[0] in report.warnings[0]
+
+
+def test_no_documents_and_blank_documents_are_fine(index: LocalIndex) -> None:
+    report = ingest(index, [], SPLITTER)
+    assert (report.documents, report.chunks, report.failed) == (0, 0, ())
+    blank = ingest(index, [document("blank.txt", "  \n ")], SPLITTER)
+    assert (blank.documents, blank.chunks) == (1, 0)
+    assert ingest(index, [document("blank.txt", "  \n ")], SPLITTER).skipped == 1
+
+
+def test_every_sampled_chunk_is_found_by_both_rankings(index: LocalIndex) -> None:
+    ingest(index, DOCUMENTS, SPLITTER, test=False)
+    assert check_rankings(index) == (len(index), [])
+
+
+def test_the_report_has_the_fields_of_the_command_line(index: LocalIndex) -> None:
+    fields = {"documents", "chunks", "added", "updated", "deleted", "skipped", "failed", "seconds"}
+    assert fields <= set(report_json(ingest(index, DOCUMENTS, SPLITTER)))
