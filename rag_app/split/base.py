@@ -51,7 +51,7 @@ class SpanSplitter(BaseModel, TextSplitter):
     embed_context: Literal["none", "headings", "model"] = Field(
         "none", description="What is embedded before a chunk's text: title and headings, or a model's words."
     )
-    oversized: Literal["warn", "error", "ignore"] = Field(
+    oversized: Literal["warn", "error", "split", "ignore"] = Field(
         "warn", description="What to do with a chunk that is longer than the embedder's window."
     )
     length_function: Callable[[str], int] | None = Field(None, exclude=True, repr=False)
@@ -141,7 +141,7 @@ class SpanSplitter(BaseModel, TextSplitter):
         doc_id = str(metadata.get("doc_id") or document.id or make_doc_id(str(metadata.get("source", "")), text))
         layout = document.layout if isinstance(document, LoadedDocument) else Layout()
         chunks = []
-        for index, piece in enumerate(self.document_spans(document)):
+        for index, piece in enumerate(self._fitting_pieces(document)):
             own = copy.deepcopy(metadata)
             span = piece.span.shift(base)
             own |= {"doc_id": doc_id, "start_index": span.start, "end_index": span.end, "chunk_index": index}
@@ -157,6 +157,22 @@ class SpanSplitter(BaseModel, TextSplitter):
             chunks.append(Document(id=make_chunk_id(doc_id, span), page_content=body, metadata=own))
         self._check_window(chunks)
         return chunks
+
+    def _fitting_pieces(self, document: Document) -> list[ChunkSpan]:
+        """The chunks; with `oversized="split"` those above the embedder's window in parts that fit."""
+        pieces, count, most = self.document_spans(document), self.count_tokens, self.max_tokens
+        if self.oversized != "split" or count is None or most is None:
+            return pieces
+        from rag_app.split.recursive import RecursiveSplitter
+
+        cutter = RecursiveSplitter(chunk_size=most, length_function=count)
+        fitting: dict[Span, ChunkSpan] = {}
+        for piece in pieces:
+            body = piece.span.slice(document.page_content)
+            for span in cutter.spans(body) if count(body) > most else [Span(0, len(body))]:
+                own = span.shift(piece.span.start)
+                fitting.setdefault(own, piece._replace(span=own))
+        return list(fitting.values())
 
     def _context(self, document: Document, piece: ChunkSpan, metadata: dict[str, Any]) -> str:
         parts = [piece.context] if piece.context else []

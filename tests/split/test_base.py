@@ -79,6 +79,13 @@ def test_a_chunk_that_the_embedder_would_cut_is_named() -> None:
         ).chunks(document)
 
 
+def test_a_chunk_above_the_window_is_split_on_request() -> None:
+    splitter = RecursiveSplitter(oversized="split").bind(count_tokens=lambda text: len(text.split()), max_tokens=20)
+    chunks = splitter.chunks(Document(id="doc", page_content="word " * 30 + ". E-4012 pump"))
+    assert [len(chunk.page_content.split()) for chunk in chunks] == [20, 13]
+    assert chunks[1].metadata["chunk_index"] == 1
+
+
 def test_tokens_need_something_that_counts_them() -> None:
     with pytest.raises(ConfigError, match="count_tokens"):
         RecursiveSplitter(length="tokens").split_text("a b")
