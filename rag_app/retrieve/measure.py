@@ -46,7 +46,9 @@ def measure_arms(index: Index, *, sample: int = 200, progress: Progress | None =
     notes: dict[str, Any] = {
         "sentences": len(held),
         "chunks": len(index),
-        "pieces_per_word": _pieces_per_word([each.chunk.page_content for each in held], embedder.count_tokens),
+        "pieces_per_word": _pieces_per_word(
+            [chunk.page_content for chunk in _evenly(index, sample)], embedder.count_tokens
+        ),
         "bm25_mrr": None,
         "dense_mrr": None,
         "ratio": None,
@@ -68,16 +70,14 @@ def measure_arms(index: Index, *, sample: int = 200, progress: Progress | None =
 
 def held_out(index: Index, sample: int) -> list[HeldOut]:
     """Up to `sample` chunks, evenly over the corpus, each without the sentence nearest to its middle."""
-    ids = index.chunk_ids()
     # Twice as many as needed: some chunks have no sentence to spare.
-    step = max(1, len(ids) // (2 * sample)) if sample else 1
-    held: list[HeldOut] = []
-    for chunk in index.get(ids[::step]):
-        found = _take_out(chunk)
-        if found is not None:
-            held.append(found)
-    every = max(1, len(held) // sample) if sample else 1
-    return held[::every][:sample]
+    held = [found for chunk in _evenly(index, 2 * sample) if (found := _take_out(chunk)) is not None]
+    return held[:: max(1, len(held) // sample)][:sample]
+
+
+def _evenly(index: Index, count: int) -> list[Document]:
+    ids = index.chunk_ids()
+    return index.get(ids[:: max(1, len(ids) // count)][:count])
 
 
 def _take_out(chunk: Document) -> HeldOut | None:

@@ -90,6 +90,10 @@ class MemoryIndex:
             results.append(rank(scores)[:k])
         return results
 
+    @property
+    def manifest(self) -> dict[str, Any]:
+        return {"settings": {}}
+
     def get(self, ids: Sequence[str]) -> list[Document]:
         return [self.chunks[c].model_copy() for c in ids if c in self.chunks]
 

@@ -1,0 +1,53 @@
+"""Self-retrieval on a small corpus: sentences taken out, ranks found, the same every time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rag_app.retrieve.measure import held_out, measure_arms
+
+THINGS = "pump valve filter lever hose motor switch cable panel sensor tank gauge".split()  # noqa: SIM905
+
+
+def corpus(index: Any, count: int = 24) -> Any:
+    texts = {}
+    for n in range(count):
+        name = f"{THINGS[n % 12]} {THINGS[n * 5 % 7]}"
+        texts[f"{n:02d}.txt"] = (
+            f"The {name} stands in the big hall of the mill. Service of the {name} takes several hours each time. "
+            f"Call the team when the {name} fails again."
+        )
+    return type(index)(texts)
+
+
+def test_a_sentence_is_taken_out_of_the_middle_of_its_chunk(index: Any) -> None:
+    held = held_out(corpus(index), 10)
+    assert len(held) == 10
+    for each in held:
+        assert each.sentence.startswith("Service of")
+        assert each.sentence not in each.rest
+        start = each.chunk.metadata["start_index"]
+        assert each.chunk.page_content[each.span.start - start : each.span.end - start] == each.sentence
+
+
+def test_both_arms_are_measured_the_same_every_time(index: Any) -> None:
+    made = corpus(index)
+    found = measure_arms(made)
+    assert found == measure_arms(made)
+    assert (found["sentences"], found["chunks"]) == (24, 24)
+    assert 0 < found["bm25_mrr"] <= 1
+    assert 0 < found["dense_mrr"] <= 1
+    assert found["ratio"] > 0
+    assert found["pieces_per_word"] > 0
+
+
+def test_a_corpus_too_small_has_no_ratio(index: Any) -> None:
+    found = measure_arms(corpus(index, 5))
+    assert found["ratio"] is None
+    assert found["pieces_per_word"] > 0
+
+
+def test_an_empty_index_can_be_measured(index: Any) -> None:
+    empty = type(index)({"a.txt": "word"})
+    empty.chunks.clear()
+    assert measure_arms(empty)["sentences"] == 0
