@@ -85,12 +85,19 @@ def pack(items: Sequence[bytes]) -> tuple[Array, Array]:
     return np.frombuffer(b"".join(items), dtype=np.uint8), offsets
 
 
+def prefixes_of(items: Sequence[bytes]) -> Array:
+    """The first eight bytes of each item as a number: ordered as the items are, searched many times faster."""
+    joined = b"".join(item[:8].ljust(8, b"\0") for item in items)
+    return np.frombuffer(joined, dtype=">u8").astype(np.uint64)
+
+
 class Strings:
     """A table of strings that are read one at a time; `find` needs them in order of their bytes."""
 
-    def __init__(self, blob: Array, offsets: Array) -> None:
+    def __init__(self, blob: Array, offsets: Array, prefixes: Array | None = None) -> None:
         self._blob = memoryview(blob.data)
         self._offsets = offsets
+        self._prefixes = prefixes
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
@@ -110,6 +117,12 @@ class Strings:
     def first_at_least(self, key: bytes) -> int:
         """The place of the first item that is not before `key`."""
         low, high = 0, len(self)
+        if self._prefixes is not None:
+            number = np.uint64(int.from_bytes(key[:8].ljust(8, b"\0"), "big"))
+            low = int(np.searchsorted(self._prefixes, number, side="left"))
+            if low == high or self._prefixes[low] != number:
+                return low
+            high = int(np.searchsorted(self._prefixes, number, side="right"))
         while low < high:
             middle = (low + high) // 2
             if self.raw(middle) < key:

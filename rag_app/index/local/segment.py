@@ -18,6 +18,7 @@ from rag_app.index.local.container import (
     encode,
     map_file,
     pack,
+    prefixes_of,
     read_arrays,
     sync_file,
     write_arrays,
@@ -62,15 +63,15 @@ class Segment:
             self.rows = int(meta["rows"])
             self.languages: list[str] = meta["languages"]
             self.descriptions: list[dict[str, Any]] = meta["fields"]
-            self.ids = Strings(arrays["ids"], arrays["ids.offsets"])
-            self.doc_ids = Strings(arrays["doc_ids"], arrays["doc_ids.offsets"])
+            self.ids = Strings(arrays["ids"], arrays["ids.offsets"], arrays["ids.prefixes"])
+            self.doc_ids = Strings(arrays["doc_ids"], arrays["doc_ids.offsets"], arrays["doc_ids.prefixes"])
             self.doc_sources = Strings(arrays["doc_sources"], arrays["doc_sources.offsets"])
             self.fingerprints = Strings(arrays["fingerprints"], arrays["fingerprints.offsets"])
             self.by_source: Array = arrays["by_source"]
             self.doc_of_row: Array = arrays["doc_of_row"]
             self.doc_language: Array = arrays["doc_language"]
             self.lengths: Array = arrays["lengths"]
-            self.terms = Strings(arrays["terms"], arrays["terms.offsets"])
+            self.terms = Strings(arrays["terms"], arrays["terms.offsets"], arrays["terms.prefixes"])
             self.indptr: Array = arrays["indptr"]
             self.posting_rows: Array = arrays["rows"]
             self.counts: Array = arrays["counts"]
@@ -169,6 +170,8 @@ def _finish(
         ("terms", postings.terms),
     ):
         arrays[name], arrays[f"{name}.offsets"] = pack(items)
+        if name in ("ids", "doc_ids", "terms"):
+            arrays[f"{name}.prefixes"] = prefixes_of(items)
     arrays["by_source"] = np.asarray(sorted(range(len(sources)), key=lambda i: (sources[i], i)), dtype=np.int32)
     arrays["doc_of_row"] = doc_of_row
     arrays["doc_language"] = np.asarray([languages.index(d.language) for d in documents], dtype=np.uint8)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,55 +14,15 @@ from langchain_core.documents import Document
 from rag_app.filters import Filter
 from rag_app.index.local.container import Array, sync_file, write_arrays
 from rag_app.index.local.manifest import describe, write_manifest
+from rag_app.index.local.part import Part, Pending, open_part
 from rag_app.index.local.records import document_line, source_of
 from rag_app.index.local.segment import Segment, StoredChunk, StoredDocument, merge_segments, write_segment
-from rag_app.index.local.snapshot import LiveSegment, Snapshot
+from rag_app.index.local.snapshot import Snapshot
+from rag_app.index.local.state import LiveSegment
 from rag_app.index.settings import IndexSettings
-from rag_app.types import LoadedDocument
 
 Vectors = Mapping[str, Array]
 _SMALL = 1000
-
-
-@dataclass
-class Part:
-    """A segment under the writer's hand: which rows and documents are live, and its entry in the manifest."""
-
-    segment: Segment
-    entry: dict[str, Any]
-    live: Array
-    live_documents: Array
-    changed: bool = False
-
-    def remove_rows(self, rows: Array) -> int:
-        """Tombstones for rows, and for documents that have no chunk left; the number of rows that were live."""
-        rows = rows[self.live[rows]]
-        if not len(rows):
-            return 0
-        self.live[rows] = False
-        self.changed = True
-        for number in np.unique(self.segment.doc_of_row[rows]).tolist():
-            if not self.live[self.segment.rows_of_document(number)].any():
-                self.live_documents[number] = False
-        return len(rows)
-
-    def remove_document(self, number: int) -> int:
-        """Tombstones for a document and its chunks; the number of chunks that were live."""
-        removed = self.remove_rows(self.segment.rows_of_document(number))
-        if self.live_documents[number]:
-            self.live_documents[number] = False
-            self.changed = True
-        return removed
-
-
-@dataclass
-class Pending:
-    """A document that waits for its segment; `vectors` by chunk id where they are known already."""
-
-    document: LoadedDocument
-    chunks: Sequence[Document]
-    fingerprint: str
-    vectors: dict[str, Array] = field(default_factory=dict)
 
 
 class Writer:
@@ -301,8 +260,3 @@ class Writer:
             for file in folder.iterdir():
                 if file.name not in named[folder.name]:
                     file.unlink(missing_ok=True)
-
-
-def open_part(part: Part) -> LiveSegment:
-    """The part as readers see it."""
-    return LiveSegment(part.segment, np.flatnonzero(~part.live), np.flatnonzero(~part.live_documents))

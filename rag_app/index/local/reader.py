@@ -1,0 +1,168 @@
+"""The reading half of the local index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numpy as np
+import numpy.typing as npt
+from langchain_core.documents import Document
+
+from rag_app.embed import Embedder
+from rag_app.filters import parse_filter
+from rag_app.index.base import FilterLike
+from rag_app.index.local.doors import check_queries
+from rag_app.index.local.identity import check_canaries, check_embedder, embedder_of
+from rag_app.index.local.manifest import check_contents, damaged_files
+from rag_app.index.local.snapshot import Snapshot
+from rag_app.index.settings import IndexSettings
+from rag_app.types import ConfigError, Hit, IndexDamagedError, LoadedDocument
+
+T = TypeVar("T")
+
+
+class IndexReader:
+    """Both rankings, the chunks and the documents of one committed state."""
+
+    def __init__(self, path: Path, manifest: dict[str, Any], snapshot: Snapshot, embedder: Embedder | None) -> None:
+        self.path = path
+        self._manifest = manifest
+        self._snapshot = snapshot
+        self._embedder = embedder
+        self._settings = snapshot.settings
+        self._verified = False
+
+    @property
+    def embedder(self) -> Embedder:
+        """The embedding model; made from the manifest when none was given. ConfigError when that cannot be."""
+        if self._embedder is None:
+            self._embedder = embedder_of(self._manifest)
+            check_embedder(self._manifest, self._embedder)
+        return self._embedder
+
+    def _check_canaries(self) -> None:
+        if not self._verified:
+            check_canaries(self._manifest, self.embedder)
+            self._verified = True
+
+    def embed_query(self, text: str) -> npt.NDArray[np.float32]:
+        """The query's vector, (d,) of unit length; zeros for a blank query. The first call checks the canaries."""
+        self._check_canaries()
+        if not text.strip():
+            return np.zeros(self._snapshot.dimension, dtype=np.float32)
+        vector: npt.NDArray[np.float32] = self.embedder.encode([text], query=True)[0]
+        return vector
+
+    def bm25(self, query: str, *, k: int, filter: FilterLike = None) -> tuple[Hit, ...]:
+        """Chunks that share a term with the query, by BM25."""
+        return self._reading(lambda: self._snapshot.bm25(query, k=k, filter=filter))
+
+    def dense(self, query: str, *, k: int, filter: FilterLike = None) -> tuple[Hit, ...]:
+        """Chunks by the cosine of their vector with the query's; none for an index without vectors."""
+        if self._snapshot.dimension == 0 or len(self) == 0:
+            parse_filter(filter or {})
+            return ()
+        return self.dense_by_vectors(self.embed_query(query)[None], k=k, filters=filter)[0]
+
+    def dense_by_vectors(
+        self, vectors: npt.ArrayLike, *, k: int, filters: FilterLike | Sequence[FilterLike] = None
+    ) -> list[tuple[Hit, ...]]:
+        """`dense` for given query vectors (q, d): one filter for all, or a list of one for each.
+
+        EmbeddingError for another dimension or NaN, ConfigError when filters and queries differ in number.
+        """
+        queries = check_queries(vectors, self._snapshot.dimension)
+        each: list[FilterLike] = (
+            list(filters) if isinstance(filters, list | tuple) else [cast(FilterLike, filters)] * len(queries)
+        )
+        if len(each) != len(queries):
+            raise ConfigError(f"filters: {len(each)} filters for {len(queries)} queries; give one for all, or one each")
+        return self._reading(lambda: self._snapshot.dense(queries, k=k, filters=each))
+
+    def get(self, ids: Sequence[str]) -> list[Document]:
+        """Copies of the chunks in the order of `ids`; unknown ids are left out."""
+        return self._reading(lambda: self._snapshot.get(ids))
+
+    def document(self, doc_id: str) -> LoadedDocument:
+        """The document that chunks are spans of; KeyError when it is not there."""
+        return self._reading(lambda: self._snapshot.document(doc_id))
+
+    def bm25_terms(self, query: str, chunk_id: str) -> dict[str, float]:
+        """What each matched term contributes to the chunk's score; together they are the score."""
+        return self._reading(lambda: self._snapshot.bm25_terms(query, chunk_id))
+
+    def bm25_score(self, query: str, chunk_ids: Sequence[str]) -> dict[str, float]:
+        """The BM25 score of each chunk that is there; 0 where no term matches."""
+        return self._reading(lambda: self._snapshot.bm25_score(query, chunk_ids))
+
+    def dense_score(self, query: str, chunk_ids: Sequence[str]) -> dict[str, float]:
+        """The cosine of each chunk that is there."""
+        if self._snapshot.dimension == 0 or len(self) == 0:
+            return {}
+        vector = self.embed_query(query)
+        return self._reading(lambda: self._snapshot.dense_score(vector, chunk_ids))
+
+    def vectors(self, ids: Sequence[str]) -> npt.NDArray[np.float32]:
+        """The chunks' vectors, (n, d); KeyError for an unknown id. A blank chunk has zeros."""
+        result: npt.NDArray[np.float32] = self._snapshot.vectors(ids)
+        return result
+
+    def chunk_ids(self) -> list[str]:
+        """All chunks, in order of id."""
+        return self._snapshot.chunk_ids()
+
+    def chunks_of(self, doc_id: str) -> list[Document]:
+        """The chunks of a document, in order of their place; none for an unknown one."""
+        return self._reading(lambda: self._snapshot.chunks_of(doc_id))
+
+    def documents(self) -> list[tuple[str, str, str]]:
+        """(doc_id, source, fingerprint) of every document, in order of source and id."""
+        return self._snapshot.documents()
+
+    def sources(self) -> dict[str, str]:
+        """Each source with the id of its document (the first, when it has several)."""
+        result: dict[str, str] = {}
+        for doc_id, source, _ in self._snapshot.documents():
+            result.setdefault(source, doc_id)
+        return result
+
+    def fields(self) -> dict[str, str]:
+        """The metadata fields that filters can name, with the kinds of their values."""
+        return self._snapshot.fields()
+
+    def __len__(self) -> int:
+        return self._snapshot.count
+
+    def __bool__(self) -> bool:
+        return True
+
+    @property
+    def settings(self) -> IndexSettings:
+        """Analyzer, BM25 and dense settings in effect."""
+        return self._settings
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """What the index was built with; a copy."""
+        return dict(self._manifest)
+
+    @property
+    def notes(self) -> dict[str, Any]:
+        """What was measured about the corpus; a copy."""
+        return dict(self._manifest["notes"])
+
+    def verify(self) -> list[str]:
+        """Every file against its checksum; one sentence for each that is missing or changed."""
+        return damaged_files(self.path, self._manifest)
+
+    def _reading(self, read: Callable[[], T]) -> T:
+        try:
+            return read()
+        except (IndexError, ValueError, UnicodeDecodeError, IndexDamagedError) as error:
+            if isinstance(error, ConfigError):
+                raise
+            # A file that was changed shows in its checksum; anything else is our fault and passes untouched.
+            check_contents(self.path, self._manifest)
+            raise
