@@ -65,16 +65,24 @@ def make_splitter(settings: Any, kind: str | None) -> SpanSplitter:
     """The settings' splitter, or one of `kind` with its defaults; ConfigError for an unknown kind."""
     from pydantic import TypeAdapter
 
+    from rag_app.cli.common import warn
     from rag_app.split import Splitter
-    from rag_app.types import ConfigError
+    from rag_app.types import ConfigError, RagAppError
 
     splitter: SpanSplitter = settings.split
     if kind is not None and kind != getattr(splitter, "kind", None):
         if kind not in KINDS:
             raise ConfigError(f"--splitter: {kind!r} is not known; use one of {', '.join(KINDS)}")
         splitter = TypeAdapter[Any](Splitter).validate_python({"kind": kind})
-    if splitter.needs_embedder:
+    if splitter.uses_tokens:
         embedder = settings.embed
+        try:
+            embedder.count_tokens("x")
+        except RagAppError as error:
+            if splitter.needs_embedder:
+                raise
+            warn(f"chunks are not checked against the embedder's window: {error}")
+            return splitter
         splitter = splitter.bind(
             embeddings=embedder, count_tokens=embedder.count_tokens, max_tokens=embedder.max_tokens
         )

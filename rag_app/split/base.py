@@ -101,6 +101,11 @@ class SpanSplitter(BaseModel, TextSplitter):
         """Whether the splitter cannot work before `bind` gave it an embedder or its tokenizer."""
         return self.length == "tokens" and self.length_function is None and self.count_tokens is None
 
+    @property
+    def uses_tokens(self) -> bool:
+        """Whether the chunks may differ with the embedder's tokenizer."""
+        return self.needs_embedder or self.oversized == "split"
+
     def sharing(self, other: Other) -> Other:
         """`other` with this splitter's unit and measures."""
         names = ("length", "length_function", "count_tokens", "max_tokens")
