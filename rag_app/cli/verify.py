@@ -13,7 +13,8 @@ import typer
 from rag_app.cli.common import ConfigOption, JsonOption, SetOption, emit, load_settings
 
 if TYPE_CHECKING:
-    from rag_app.verify import Verifier
+    from rag_app.verify.lexical import LexicalVerifier
+    from rag_app.verify.verifier import Verifier
 
 
 _FAILED: dict[str, Any] = {"id": None, "label": "not_checkable", "score": 0.0, "evidence": [], "checks": []}
@@ -24,20 +25,19 @@ def register(app: typer.Typer) -> None:
     app.command()(review)
 
 
-def build_verifier(config: str | None, sets: list[str] | None, level: str | None) -> Verifier:
-    """The verifier of the settings; without any, the default one, which loads nothing else."""
+def build_verifier(config: str | None, sets: list[str] | None, level: str | None) -> Verifier | LexicalVerifier:
+    """The verifier of the settings; without any, the lexical one, which loads nothing else and starts quickly."""
     from rag_app.types import ConfigError
-    from rag_app.verify import Verifier
 
-    if config or sets or any(name.startswith("RAG_APP_VERIFY") for name in os.environ):
-        verifier = load_settings(config, sets).verify
-    else:
-        verifier = Verifier()
-    if level is None:
-        return verifier
-    if level not in ("lexical", "entailment", "llm"):
+    if level not in (None, "lexical", "entailment", "llm"):
         raise ConfigError(f"--level is {level!r}; it is one of lexical, entailment, llm")
-    return verifier.model_copy(update={"level": level})
+    has_settings = config or sets or any(name.startswith("RAG_APP_VERIFY") for name in os.environ)
+    if not has_settings and level in (None, "lexical"):
+        from rag_app.verify.lexical import LexicalVerifier, Thresholds
+
+        return LexicalVerifier(Thresholds.default())
+    verifier = load_settings(config, sets).verify
+    return verifier if level is None else verifier.model_copy(update={"level": level})
 
 
 def verdict_line(row_id: Any, verdict: Any) -> dict[str, Any]:

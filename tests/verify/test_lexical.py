@@ -97,3 +97,24 @@ def test_empty_context_supports_nothing(sources: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("claim", ["", "  ", "..."])
 def test_a_claim_without_words_cannot_be_checked(claim: str) -> None:
     assert verify(claim, SENTENCES[0]).label == "not_checkable"
+
+
+LINDEN = "Project Linden is led by the hydrology group at Norra Institute."
+MOVED = "The hydrology group at Norra Institute moved to Umeå in 2019."
+
+
+@pytest.mark.parametrize("sources", [(LINDEN, MOVED), (MOVED, UNRELATED, LINDEN)])
+def test_two_sources_about_one_thing_support_a_claim_together(sources: tuple[str, ...]) -> None:
+    verdict = verify("The group that leads Project Linden moved to Umeå in 2019.", *sources)
+    assert verdict.label == "supported"
+    for evidence in verdict.evidence:
+        assert evidence.text == sources[int(evidence.source) - 1][evidence.start : evidence.end]
+
+
+def test_windows_about_different_things_are_not_joined() -> None:
+    verdict = verify(
+        "Model R2 charges in 25 minutes and costs 38,000 dollars.",
+        "Model R2 has a range of 410 km.",
+        "Model R3 charges in 25 minutes and costs 38,000 dollars.",
+    )
+    assert verdict.label != "supported"

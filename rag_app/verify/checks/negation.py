@@ -11,6 +11,8 @@ from rag_app.verify.words import Word, is_function_word, listed
 
 NEGATORS = listed("no not never none neither nor without cannot fail unabl lack refus deni hardly")
 _CLAUSE = ",;:()"
+_PLAIN = frozenset(["not", "never", "cannot"])
+_SURE = 0.6
 _SET_OFF = re.compile(r"\s*[=:]\s*(?:0\b|false\b|none\b|off\b|no\b)", re.IGNORECASE)
 _SCOPE = 3
 _ABOUT = 0.5
@@ -39,6 +41,11 @@ def check_negation(aligned: Aligned) -> Iterator[Check]:
             return
         other = next(n for n, words in theirs.items() if {w.stem for w in words} & {h.stem for h in heads})
         yield aligned.check("negation", "pass", negator.span, other.span)
+    plain = [word for word in ours if word.stem in _PLAIN or word.text.casefold().endswith(("n't", "n’t"))]
+    if plain and not theirs and aligned.support.coverage >= _SURE:
+        # The window says nearly all of the claim and denies nothing.
+        yield aligned.check("negation", "fail", plain[0].span, aligned.best_span)
+        return
     if ours:
         return
     mine = {word.stem: word for word in reversed(aligned.words)}
