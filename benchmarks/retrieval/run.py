@@ -1,6 +1,6 @@
 """Rankings on collections in BEIR layout, as `rag-app eval retrieval` measures them: JSON lines, then a table.
 
-usage: python benchmarks/retrieval/run.py DATA [--sets scifact cranfield ...] [--rankings bm25,dense,hybrid] [--keep DIR]
+usage: python benchmarks/retrieval/run.py DATA [--sets scifact ...] [--rankings bm25,dense,hybrid] [--keep DIR]
            [-- OPTIONS OF rag-app eval retrieval, such as --set retrieve.fusion=linear]
 """
 
