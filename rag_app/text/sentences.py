@@ -34,12 +34,14 @@ _ORDINAL = re.compile(r"(?:^|[\s(])(?:3[01]|[12]?\d)\.$")
 _MONTH = re.compile(
     r"(?:Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez|tammi|helmi|leden|únor|stycz|lut|sije|januar|marts|maj|okto)\w*|Jahrhundert|Auflage|Quartal"
 )
+_DAY = re.compile(rf"[ \t]*(?:3[01]|[12]?\d)\.[ \t]+(?:{_MONTH.pattern})\b")  # "am\n28. Oktober" is no list
 _SPEECH = re.compile(r"(?:[!?…][\"'’”»)\]]+|…|\.\.\.)$")
 # Text in lower case: nupunkt takes a year or an amount at a sentence's end for an abbreviation.
 _STOP_THEN_LOWER = re.compile(r"\.[\"'’”)]*+\s+(?=[a-z])")
 _NUMBER_BEFORE = re.compile(r"(?:\b\d{4}|\d%|\d[.,]\d+|[\d%][)\]])$")
 _WINDOW = 40_000
 _FENCES = ("```", "~~~")
+_RAGGED = 0.85  # in a proportional font lines of one width differ in characters: the room must be clear
 _WIDEST = 160  # a line longer than this was not wrapped by hand: its end is meant
 
 
@@ -163,11 +165,11 @@ def _block_breaks(block: list[tuple[int, str]], hard: set[int]) -> None:
     if len(block) < 2:
         return
     width = max(len(line) for _, line in block)
-    room = [
-        len(line) + 1 + len(following.split(maxsplit=1)[0]) <= width
-        for (_, line), (_, following) in itertools.pairwise(block)
+    needed = [
+        len(line) + 1 + len(following.split(maxsplit=1)[0]) for (_, line), (_, following) in itertools.pairwise(block)
     ]
-    wrapped = 30 <= width <= _WIDEST and sum(room) * 2 <= len(room)
-    for ((_, line), (start, following)), had_room in zip(itertools.pairwise(block), room, strict=True):
-        if not wrapped or had_room or _STRUCTURE.match(following) or _ALONE.match(line):
+    wrapped = 30 <= width <= _WIDEST and sum(length <= width for length in needed) * 2 <= len(needed)
+    for ((_, line), (start, following)), length in zip(itertools.pairwise(block), needed, strict=True):
+        structured = _STRUCTURE.match(following) and not _DAY.match(following)
+        if not wrapped or length <= _RAGGED * width or structured or _ALONE.match(line):
             hard.add(start)

@@ -89,3 +89,23 @@ def test_the_time_grows_with_the_length(piece: str) -> None:
     started = time.process_time()
     sentence_spans(text)
     assert time.process_time() - started < 5
+
+
+def test_a_line_that_is_a_little_short_was_wrapped_all_the_same() -> None:
+    text = (
+        "The water may have a temperature between 2 °C and\n60 °C. The ambient temperature may not exceed 40\n"
+        "°C. The largest suction lift is 7 m at sea level, and the\nlargest inlet pressure is 3 bar."
+    )
+    assert [span.slice(text).replace("\n", " ") for span in sentence_spans(text)] == [
+        "The water may have a temperature between 2 °C and 60 °C.",
+        "The ambient temperature may not exceed 40 °C.",
+        "The largest suction lift is 7 m at sea level, and the largest inlet pressure is 3 bar.",
+    ]
+
+
+def test_a_date_at_the_start_of_a_wrapped_line_is_no_list_item() -> None:
+    text = (
+        "Außerdem hat unser Techniker, Herr Bredow, den Pegel am\n28. Oktober in einem Meter Abstand von der Pumpe\n"
+        "und noch einmal am Abend gemessen."
+    )
+    assert len(sentence_spans(text)) == 1
