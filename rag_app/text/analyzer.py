@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +25,7 @@ _MARKS = (
     "\u0981-\u0983\u09bc-\u09d7\u0a01-\u0a03\u0a3c-\u0a4d\u0a81-\u0a83\u0abc-\u0acd\u0b01-\u0b03\u0b3c-\u0b57\u0b82"
     "\u0bbe-\u0bcd\u0c00-\u0c04\u0c3e-\u0c56\u0c81-\u0c83\u0cbc-\u0cd6\u0d00-\u0d03\u0d3b-\u0d4d"
 )
+_LEXICON_SIZE = 1 << 18
 _JOIN = "[-._'’/\u2010\u2011]"
 _CHAR = rf"(?:[^\W{_RUNS}]|[{_MARKS}])"
 _ASCII_WORD = re.compile(r"\w+(?:[-._'/]\w+)*", re.ASCII)
@@ -77,12 +79,9 @@ class Analyzer(BaseModel):
     def terms(self, text: str, *, language: str | None = None) -> list[str]:
         """The terms alone."""
         stem = self._stem_for(self.detect(text) if language is None else language)
-        result: list[str] = []
-        extend = result.extend
-        pattern = _ASCII_WORD if text.isascii() else _WORD
-        for word in pattern.findall(text):
-            extend(_word_terms(word, stem, self.parts, self.cjk))
-        return result
+        lookup = _lexicon(stem, self.parts, self.cjk).__getitem__
+        words = (_ASCII_WORD if text.isascii() else _WORD).findall(text)
+        return list(itertools.chain.from_iterable(map(lookup, words)))
 
     def index_terms(self, text: str, *, language: str) -> list[str]:
         """The terms to index: those of `terms`, and the single characters of CJK runs, to be asked for alone."""
@@ -110,9 +109,7 @@ class Analyzer(BaseModel):
         stems = [self._stem_for(language) for language in dict.fromkeys(languages)]
         for word in kept:
             forms = dict.fromkeys(
-                (term, place)
-                for stem in stems
-                for place, term in enumerate(_word_terms(word, stem, self.parts, self.cjk))
+                (term, place) for stem in stems for place, term in enumerate(_lexicon(stem, self.parts, self.cjk)[word])
             )
             for term, _ in forms:
                 counts[term] = counts.get(term, 0) + 1
@@ -125,11 +122,29 @@ class Analyzer(BaseModel):
         for match in (_ASCII_WORD if text.isascii() else _WORD).finditer(text):
             word, start = match.group(), match.start()
             spans = _word_spans(word, self.parts, self.cjk)
-            for term, (a, b) in zip(_word_terms(word, stem, self.parts, self.cjk), spans, strict=True):
+            for term, (a, b) in zip(_lexicon(stem, self.parts, self.cjk)[word], spans, strict=True):
                 yield term, start + a, start + b
 
 
-@functools.lru_cache(maxsize=1 << 18)
+class _Lexicon(dict[str, tuple[str, ...]]):
+    """The terms of each word met so far, for one way of analyzing; forgets all when it has grown large."""
+
+    def __init__(self, stem: str | None, parts: bool, cjk: str) -> None:
+        super().__init__()
+        self._settings = (stem, parts, cjk)
+
+    def __missing__(self, word: str) -> tuple[str, ...]:
+        if len(self) >= _LEXICON_SIZE:
+            self.clear()
+        terms = self[word] = _word_terms(word, *self._settings)
+        return terms
+
+
+@functools.lru_cache(maxsize=64)
+def _lexicon(stem: str | None, parts: bool, cjk: str) -> _Lexicon:
+    return _Lexicon(stem, parts, cjk)
+
+
 def _word_terms(word: str, stem: str | None, parts: bool, cjk: str) -> tuple[str, ...]:
     if _RUN.match(word):
         return tuple(_fold(word[a:b]) for a, b in _word_spans(word, parts, cjk))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections import Counter
 from collections.abc import Mapping
 
 # Names are Snowball's. Lists are short on purpose: words that fill queries and texts, none that carries a subject.
@@ -95,25 +96,25 @@ _SCRIPTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("tamil", re.compile("[\u0b80-\u0bff]")),
     ("armenian", re.compile("[\u0530-\u058f]")),
 )
-_WINDOW = 2000
+_WINDOW = 1000
 
 
 def detect_language(text: str, default: str = "english") -> str:
     """The Snowball name of the text's language, told by its function words; "none" when it has no such language.
 
-    Looks at the beginning, the middle and the end, 2000 characters each. A text of ASCII letters without a function
+    Looks at the beginning, the middle and the end, 1000 characters each. A text of ASCII letters without a function
     word counts as `default`; one in a script that only few languages use, as the commonest of them.
     """
     if len(text) > 3 * _WINDOW:
         middle = len(text) // 2
         text = " ".join((text[:_WINDOW], text[middle : middle + _WINDOW], text[-_WINDOW:]))
-    words = [word.casefold() for word in _LETTERS.findall(text)]
-    if not text.isascii() and len(_SPACELESS.findall(text)) * 4 > sum(len(word) for word in words):
+    words = _LETTERS.findall(text.casefold())
+    if _SPACELESS.search(text) and len(_SPACELESS.findall(text)) * 4 > sum(map(len, words)):
         return "none"
     counts: dict[str, int] = {}
-    for word in words:
+    for word, times in Counter(words).items():
         for language in _languages_of(word):
-            counts[language] = counts.get(language, 0) + 1
+            counts[language] = counts.get(language, 0) + times
     if counts:
         # Ties go to the language that stands first in the list.
         best = max(LANGUAGES, key=lambda language: (counts.get(language, 0), -LANGUAGES.index(language)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -23,11 +24,11 @@ class Postings(NamedTuple):
 
 def build_postings(texts: Iterable[Sequence[str]]) -> Postings:
     """The inverted lists of rows that are given as their terms."""
-    vocabulary: dict[str, int] = {}
+    vocabulary: defaultdict[str, int] = defaultdict()
+    vocabulary.default_factory = vocabulary.__len__  # a new term gets the next number
     numbers, lengths = array("i"), array("i")
-    number = vocabulary.setdefault
     for terms in texts:
-        numbers.extend([number(term, len(vocabulary)) for term in terms])
+        numbers.extend(map(vocabulary.__getitem__, terms))
         lengths.append(len(terms))
     sizes = np.frombuffer(lengths, dtype=np.int32) if len(lengths) else np.empty(0, np.int32)
     flat = np.frombuffer(numbers, dtype=np.int32) if len(numbers) else np.empty(0, np.int32)

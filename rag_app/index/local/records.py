@@ -18,6 +18,7 @@ from langchain_core.documents import Document
 from rag_app.index.local.container import encode
 from rag_app.types import ConfigError, Layout, LoadedDocument
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _DATETIME, _DATE = "$datetime", "$date"
 # Touching or moving a file does not change the document.
 _VOLATILE = frozenset({"mtime", "modified", "ctime", "atime", "accessed"})
@@ -63,7 +64,7 @@ def revived(value: Any) -> Any:
 
 def dump(value: Any) -> bytes:
     """One line of JSON with its newline."""
-    return encode(json.dumps(value, ensure_ascii=False, separators=(",", ":"))) + b"\n"
+    return encode(_ENCODER.encode(value)) + b"\n"
 
 
 def chunk_line(chunk: Document) -> bytes:
