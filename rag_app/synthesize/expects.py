@@ -44,6 +44,7 @@ _DATE = re.compile(
     rf"\b(?:1\d|20)\d\d\b|\b\d{{3,4}} ?(?:bc|ad|ce|v\. ?chr)\b|\b(?:{_MONTH})\b\.? ?\d|\d\.? ?(?:{_MONTH})\b|\b\d{{1,2}}[./-]\d{{1,2}}[./-]\d{{2,4}}\b|"
     r"\b(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday|montags?|dienstags?|mittwochs?|donnerstags?|freitags?|samstags?|sonntags?)\b|"
     r"\b(?:century|decade|jahrhundert|today|yesterday|tomorrow|noon|midnight|a\.?m\.?|p\.?m\.?|uhr|spring|summer|autumn|winter)\b|"
+    r"\b(?:first|second|third|fourth|fifth|\d+(?:st|nd|rd|th)) (?:\w+ )?(?:day|week|month|year|hour)s?\b|"
     r"\b(?:after|before|within|until|since|during|nach|vor|seit|bis) \w+|\d+ ?[年月日]|世纪",
     re.IGNORECASE,
 )

@@ -1,0 +1,122 @@
+"""Extractive answers: verbatim sentences with their markers, typed abstentions, disagreement named."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langchain_core.documents import Document
+
+from rag_app.synthesize import ExtractiveSynthesizer, pack
+from rag_app.synthesize.base import Abstained, DraftDone, Token
+from rag_app.trace import Ranked, Removal, RetrievalTrace
+from rag_app.types import ConfigError
+
+PUMP = Document(
+    "About pumps. The MX-400 pump weighs 12 kg [3]. It starts at most 40 times per hour.",
+    id="d1:100-183",
+    metadata={"source": "datasheet.md", "doc_id": "d1", "start_index": 100, "page": 2},
+)
+MEMO = Document("The MX-400 pump weighs 14 kg since May.", id="d2:0-39", metadata={"source": "memo.md"})
+CATS = Document("Cats sleep a lot and purr when they are happy.", id="d3:0-46", metadata={"source": "cats.md"})
+
+
+def ask(question: str, evidence: list[Document], **more: Any) -> Any:
+    return ExtractiveSynthesizer().invoke({"question": question, "evidence": evidence, **more})
+
+
+def test_the_answer_is_a_sentence_of_the_evidence_with_its_marker() -> None:
+    draft = ask("How much does the MX-400 pump weigh?", [CATS, PUMP])
+    assert not draft.abstained
+    citation = draft.citations[0]
+    assert citation.quote == "The MX-400 pump weighs 12 kg [3]."
+    assert PUMP.page_content[citation.span.start - 100 : citation.span.end - 100] == citation.quote
+    assert (citation.marker, citation.source, citation.page) == (2, "datasheet.md", 2)
+    assert 0 < draft.confidence <= 1
+
+
+def test_numbers_in_brackets_of_the_source_are_not_shown_as_markers_of_ours() -> None:
+    draft = ask("How much does the MX-400 pump weigh?", [PUMP])
+    assert "[3]" not in draft.text
+    assert draft.text.startswith("The MX-400 pump weighs 12 kg. [1]")
+
+
+def test_a_question_about_something_else_is_not_answered() -> None:
+    draft = ask("What is the capital of Mongolia?", [CATS, PUMP])
+    assert draft.abstained
+    assert draft.abstention_reason == "below_threshold"
+    assert draft.citations == ()
+    assert draft.evidence
+
+
+def test_sources_that_disagree_are_both_cited_and_named() -> None:
+    draft = ask("How much does the MX-400 pump weigh?", [PUMP, MEMO])
+    assert {citation.source for citation in draft.citations} == {"datasheet.md", "memo.md"}
+    assert "disagree [1][2]" in draft.text
+    assert draft.warnings
+
+
+def test_the_reason_for_missing_evidence_is_typed() -> None:
+    assert ask("q", []).abstention_reason == "no_candidates"
+    assert ask("q", [], filter={"a": 1}).abstention_reason == "filter_matched_nothing"
+    assert ask("q", [], candidates=[PUMP]).abstention_reason == "below_threshold"
+    trace = RetrievalTrace("q", removed=(Removal("c", "rerank", "below threshold"),))
+    assert ask("q", Ranked([], trace)).abstention_reason == "below_threshold"
+    assert ask("q", [Document("  ")]).abstention_reason == "no_candidates"
+
+
+def test_the_evidence_stays_as_it_was() -> None:
+    before = [document.model_copy(deep=True) for document in (CATS, PUMP)]
+    ask("How much does the MX-400 pump weigh?", [CATS, PUMP])
+    assert before == [CATS, PUMP]
+
+
+async def test_the_ways_to_ask_agree() -> None:
+    synthesizer = ExtractiveSynthesizer()
+    inputs = {"question": "How much does the MX-400 pump weigh?", "evidence": [CATS, PUMP]}
+    answers = [synthesizer.invoke(inputs), await synthesizer.ainvoke(inputs), *synthesizer.batch([inputs])]
+    events = list(synthesizer.stream_draft(inputs))
+    assert isinstance(events[-1], DraftDone)
+    answers.append(events[-1].draft)
+    assert len({(draft.text, draft.citations, draft.confidence) for draft in answers}) == 1
+    assert "".join(event.text for event in events if isinstance(event, Token)) == answers[0].text
+
+
+def test_an_abstention_streams_as_one() -> None:
+    events = list(ExtractiveSynthesizer().stream_draft({"question": "q", "evidence": []}))
+    assert [type(event) for event in events] == [Abstained, DraftDone]
+
+
+def test_a_missing_question_or_evidence_is_a_configuration_error() -> None:
+    with pytest.raises(ConfigError, match="question"):
+        ExtractiveSynthesizer().invoke({"question": " ", "evidence": []})
+    with pytest.raises(ConfigError, match="evidence"):
+        ExtractiveSynthesizer().invoke({"question": "q"})
+
+
+def test_near_duplicates_of_one_source_are_dropped_and_equal_texts_of_two_sources_stay() -> None:
+    text = "The warranty of the pump is 24 months from the date of purchase."
+    one, again = (Document(text, id=i, metadata={"source": "a.md"}) for i in "xy")
+    other = Document(text, id="z", metadata={"source": "b.md"})
+    packed = pack([one, again, other], budget=None)
+    assert [document.id for document in packed] == ["x", "z"]
+    assert [(removal.chunk_id, removal.rule) for removal in packed.trace.removed] == [("y", "duplicate")]
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("Who wrote it?", "person"),
+        ("When was it built?", "date"),
+        ("How many pumps are there?", "number"),
+        ("Wie viele Pumpen gibt es?", "number"),
+        ("Wann wurde es gebaut?", "date"),
+        ("多少钱？", "number"),
+        ("Where is it?", "place"),
+        ("Why is it red?", None),
+    ],
+)
+def test_the_expected_kind_of_answer_is_read_from_the_question(question: str, kind: str | None) -> None:
+    from rag_app.synthesize.expects import expected
+
+    assert expected(question) == kind
