@@ -94,12 +94,14 @@ def test_the_time_grows_with_the_length(piece: str) -> None:
 def test_a_line_that_is_a_little_short_was_wrapped_all_the_same() -> None:
     text = (
         "The water may have a temperature between 2 °C and\n60 °C. The ambient temperature may not exceed 40\n"
-        "°C. The largest suction lift is 7 m at sea level, and the\nlargest inlet pressure is 3 bar."
+        "°C. The largest suction lift is 7 m at sea level, and the\nlargest inlet pressure is 3 bar. The controller "
+        "allows at\nmost 40 starts per hour."
     )
     assert [span.slice(text).replace("\n", " ") for span in sentence_spans(text)] == [
         "The water may have a temperature between 2 °C and 60 °C.",
         "The ambient temperature may not exceed 40 °C.",
         "The largest suction lift is 7 m at sea level, and the largest inlet pressure is 3 bar.",
+        "The controller allows at most 40 starts per hour.",
     ]
 
 
