@@ -170,11 +170,13 @@ class SpanSplitter(BaseModel, TextSplitter):
             return pieces
         from rag_app.split.recursive import RecursiveSplitter
 
-        cutter = RecursiveSplitter(chunk_size=most, length_function=count)
         fitting: dict[Span, ChunkSpan] = {}
         for piece in pieces:
             body = piece.span.slice(document.page_content)
-            for span in cutter.spans(body) if count(body) > most else [Span(0, len(body))]:
+            # What is embedded before the chunk takes its part of the window.
+            room = max(1, most // 2, most - (count(piece.context) if piece.context else 0))
+            cutter = RecursiveSplitter(chunk_size=room, length_function=count)
+            for span in cutter.spans(body) if count(body) > room else [Span(0, len(body))]:
                 own = span.shift(piece.span.start)
                 fitting.setdefault(own, piece._replace(span=own))
         return list(fitting.values())
