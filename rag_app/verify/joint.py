@@ -40,5 +40,5 @@ def joint_support(
 def _names(source: IndexedSource, support: Support) -> set[str]:
     names: set[str] = set()
     for unit in range(support.first, support.last + 1):
-        names.update(entity_stems(source.text, source.words[unit]))
+        names.update(entity_stems(source.text, source.words_in(unit)))
     return names

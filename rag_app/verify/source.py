@@ -6,6 +6,7 @@ import bisect
 import re
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from rag_app.text import sentence_spans
 from rag_app.types import Evidence, Span
 from rag_app.verify.quantities import Quantity, quantities_of
-from rag_app.verify.words import Word, is_function_word, words_of
+from rag_app.verify.words import Word, is_function_word, stems_of, words_of
 
 Floats = NDArray[np.float64]
 
@@ -62,13 +63,11 @@ class IndexedSource:
         self.offset = offset
         self.chunk_id = chunk_id
         self.units: list[Span] = units_of(text)
-        self.words: list[list[Word]] = [
-            [Word(w.stem, w.span.shift(unit.start), w.text) for w in words_of(text[unit.start : unit.end])]
-            for unit in self.units
-        ]
+        self.stems: list[list[str]] = [stems_of(text[unit.start : unit.end]) for unit in self.units]
+        self._words: dict[int, list[Word]] = {}
         postings: defaultdict[str, list[int]] = defaultdict(list)
-        for number, words in enumerate(self.words):
-            for stem in dict.fromkeys(word.stem for word in words):
+        for number, stems in enumerate(self.stems):
+            for stem in dict.fromkeys(stems):
                 postings[stem].append(number)
         self.postings: dict[str, list[int]] = dict(postings)
 
@@ -130,7 +129,20 @@ class IndexedSource:
 
     def window_words(self, first: int, last: int) -> list[Word]:
         """The words of units `first` to `last` (inclusive)."""
-        return [word for words in self.words[first : last + 1] for word in words]
+        return [word for unit in range(first, last + 1) for word in self.words_in(unit)]
+
+    def words_in(self, unit: int) -> list[Word]:
+        """The words of one unit, with their places in this text; read when first asked for."""
+        found = self._words.get(unit)
+        if found is None:
+            start, end = self.units[unit]
+            found = [Word(w.stem, w.span.shift(start), w.text) for w in words_of(self.text[start:end])]
+            self._words[unit] = found
+        return found
+
+    def quantities_in(self, span: Span) -> list[Quantity]:
+        """The numbers of a part of the text, with their places in this text."""
+        return [replace(q, span=q.span.shift(span.start)) for q in quantities_of(span.slice(self.text))]
 
     def window_span(self, first: int, last: int) -> Span:
         """The characters of units `first` to `last` (inclusive)."""

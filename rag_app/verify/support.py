@@ -125,7 +125,7 @@ def support_of(claim: str, source: IndexedSource, model: LinearModel | None = No
     shown = int(rank.argmax())
     window = source.window_words(first, last)
     if source.title is not None and first > source.title:
-        window = source.words[source.title] + window
+        window = source.words_in(source.title) + window
     features = {
         "sentence coverage": float(one.max()),
         "window coverage": float(coverage[middle]),

@@ -91,6 +91,11 @@ def words_of(text: str) -> list[Word]:
     return [Word(stem(m.group()), Span(*m.span()), m.group()) for m in _TOKEN.finditer(text)]
 
 
+def stems_of(text: str) -> list[str]:
+    """The stems alone, in order."""
+    return [stem(word) for word in _TOKEN.findall(text)]
+
+
 @functools.cache
 def _ranks() -> dict[str, int]:
     lines = resources.files("rag_app.verify").joinpath("common_words.txt").read_text(encoding="utf-8").split()

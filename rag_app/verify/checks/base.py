@@ -48,7 +48,7 @@ def align_claim(claim: str, source: IndexedSource, support: Support) -> Aligned:
         source=source,
         support=support,
         window=tuple(source.window_words(support.first, support.last)),
-        best=tuple(source.words[support.best]),
+        best=tuple(source.words_in(support.best)),
         window_span=source.window_span(support.first, support.last),
         best_span=source.units[support.best],
     )

@@ -34,7 +34,7 @@ def check_negation(aligned: Aligned) -> Iterator[Check]:
         if not heads:
             continue
         if any(_SET_OFF.match(aligned.source.text, there[head.stem].span.end) for head in heads):
-            continue
+            return
         if not any(head.stem in denied for head in heads):
             span = Span(negator.span.start, heads[0].span.end)
             yield aligned.check("negation", "fail", span, there[heads[0].stem].span)

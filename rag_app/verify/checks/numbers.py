@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rag_app.types import Check, Span
+from rag_app.types import Check
 from rag_app.verify.checks.base import Aligned
 from rag_app.verify.quantities import Quantity, same_value
 from rag_app.verify.words import is_function_word, stem
@@ -16,15 +16,16 @@ _ABOUT = 0.5
 
 def check_numbers(aligned: Aligned) -> Iterator[Check]:
     """Pass where the window has the value; fail where it has another of the same kind instead; else unknown."""
-    everywhere = aligned.source.quantities
-    inside = [q for q in everywhere if _within(q.span, aligned.window_span)]
+    if not aligned.quantities:
+        return
+    inside = aligned.source.quantities_in(aligned.window_span)
     for ours in aligned.quantities:
         equal = [q for q in inside if same_value(ours, q)]
         if equal:
             yield aligned.check("number", "pass", ours.span, equal[0].span)
             continue
         rivals = [q for q in inside if comparable(ours, q) and not _claimed(aligned, q)]
-        if any(same_value(ours, q) for q in everywhere):
+        if any(same_value(ours, q) for q in aligned.source.quantities):
             yield aligned.check("number", "unknown", ours.span, None)
         elif rivals:
             theirs = max(rivals, key=lambda q: (_shared_context(aligned, ours, q), -q.span.start))
@@ -47,10 +48,6 @@ def comparable(ours: Quantity, theirs: Quantity) -> bool:
 def _claimed(aligned: Aligned, theirs: Quantity) -> bool:
     """Is this value of the source already what another number of the claim says?"""
     return any(same_value(other, theirs) for other in aligned.quantities)
-
-
-def _within(inner: Span, outer: Span) -> bool:
-    return outer.start <= inner.start and inner.end <= outer.end
 
 
 def _shared_context(aligned: Aligned, ours: Quantity, theirs: Quantity) -> int:

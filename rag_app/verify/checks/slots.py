@@ -70,7 +70,7 @@ def _numbers_differ(slot: Slot, aligned: Aligned) -> bool:
     if len(a) != 1 or len(b) != 1:
         return False
     ours = [q for q in aligned.quantities if _holds(q.span, a[0].span)]
-    theirs = [q for q in aligned.source.quantities if _holds(q.span, b[0].span)]
+    theirs = [q for q in aligned.source.quantities_in(aligned.window_span) if _holds(q.span, b[0].span)]
     return bool(ours and theirs) and not same_value(ours[0], theirs[0])
 
 
