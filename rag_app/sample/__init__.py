@@ -13,11 +13,11 @@ from pathlib import Path
 from rag_app.types import Span
 
 DEMO_QUESTIONS = (
-    "What does Varrick owe us when a delivery arrives late?",
-    "How many times an hour may an MX-400 start?",
+    "If I'm out sick, when do I have to bring in a note from my doctor?",
+    "What is the hottest water that an MX-400 can take?",
     "Does the company pay for a gym membership?",
 )
-"""Answered by a contract in plain text, answered by a datasheet in PDF, and not answered by any document."""
+"""Answered by a handbook in Markdown; by a PDF, a web page and a bulletin that disagree; and by no document."""
 
 
 @dataclass(frozen=True, slots=True)
