@@ -66,6 +66,10 @@ class Reranker(BaseDocumentCompressor):
         """The name of the model's own ranking in the trace."""
         return str(getattr(self, "kind", "rerank"))
 
+    def weight(self, trace: RetrievalTrace) -> float:
+        """The model's weight over the fused score, for this question."""
+        return self.blend or 0.0
+
     def score(self, query: str, documents: Sequence[Document]) -> Scored:
         """The model's word on each document, in order."""
         raise NotImplementedError
@@ -142,7 +146,7 @@ class Reranker(BaseDocumentCompressor):
         if self.blend is None:
             keys, shown = scored.raw, scored.relevance
         else:
-            mixed = blended(_fused(candidates, trace), scored.raw, self.blend)
+            mixed = blended(_fused(candidates, trace), scored.raw, self.weight(trace))
             keys, shown = tuple(mixed), tuple(sigmoid(value) for value in mixed)
         places = sorted(range(len(candidates)), key=lambda i: (-keys[i], str(candidates[i].id)))
         return [(i, shown[i]) for i in places]

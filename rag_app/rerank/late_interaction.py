@@ -11,6 +11,7 @@ from pydantic import Field
 
 from rag_app.rerank.base import Reranker, Scored
 from rag_app.rerank.windows import text_windows
+from rag_app.trace import RetrievalTrace
 from rag_app.types import ConfigError
 
 
@@ -29,12 +30,18 @@ class LateInteractionReranker(Reranker):
     """Candidates by MaxSim over the embedder's token vectors, blended with the fused score.
 
     It is no cross-encoder: alone it improves sentence retrieval and spoils a good fusion over long passages, so by
-    default it has only a part of the say. `embeddings` is an embedder with `token_vectors`.
+    default it has only a part of the say, and none where the index found that the embedder does not know the corpus's
+    language (the `trust` that a fusion with `weights: auto` notes in the trace). `embeddings` is an embedder with
+    `token_vectors`.
     """
 
     kind: Literal["late-interaction"] = "late-interaction"
     blend: float | None = Field(default=0.5, ge=0, description="The model's weight over the fused score; null: alone.")
     embeddings: Any = Field(default=None, exclude=True, repr=False)
+
+    def weight(self, trace: RetrievalTrace) -> float:
+        noted = [float(each["trust"]) for each in trace.parameters.values() if "trust" in each]
+        return (self.blend or 0.0) * min(noted, default=1.0)
 
     def score(self, query: str, documents: Sequence[Document]) -> Scored:
         embedder = self.embeddings

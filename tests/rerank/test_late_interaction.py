@@ -46,3 +46,16 @@ def test_the_packaged_model_puts_the_answering_sentence_first() -> None:
     documents = [Document(id=f"c{i}", page_content=text) for i, text in enumerate(texts)]
     reranker = LateInteractionReranker(embeddings=PackagedEmbedder(), blend=None)
     assert reranker.compress_documents(documents, "Who built the bridge?")[0].id == "c1"
+
+
+def test_an_embedder_that_does_not_know_the_language_has_no_say(candidates: Any) -> None:
+    class Backwards(HashingEmbedder):
+        def token_vectors(self, texts: Any, *, query: bool = False) -> list[Any]:
+            return [self.encode([word.strip(".,").casefold() for word in text.split()]) for text in texts]
+
+    reranker = LateInteractionReranker(embeddings=Backwards(), blend=9)
+    trusted = reranker.compress_documents(candidates, "holiday list")
+    assert trusted[0].id == "c2"
+    candidates.trace = candidates.trace.add("rrf", None, parameters={"trust": 0.0})
+    doubted = reranker.compress_documents(candidates, "holiday list")
+    assert [document.id for document in doubted] == ["c1", "c2", "c3", "c4", "c5"]
