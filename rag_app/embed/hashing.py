@@ -42,11 +42,14 @@ class HashingEmbedder(Embedder):
     def _encode(self, texts: Sequence[str], *, query: bool) -> npt.ArrayLike:
         rows = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         for row, text in zip(rows, texts, strict=True):
-            self._add(row, text)
+            self._add(row, _WORD.findall(text.casefold()) or list(text))
+            if text and not row.any():  # the signs of its words cancelled each other
+                self._add(row, [text])
+                row[0] += 0.0 if row.any() else 1.0
         return rows
 
-    def _add(self, row: npt.NDArray[np.float32], text: str) -> None:
-        for word in _WORD.findall(text.casefold()) or list(text):
+    def _add(self, row: npt.NDArray[np.float32], words: Sequence[str]) -> None:
+        for word in words:
             digest = hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=12).digest()
             for i in range(0, 12, 4):
                 number = int.from_bytes(digest[i : i + 4], "little")
@@ -59,6 +62,6 @@ class HashingEmbedder(Embedder):
             words = _WORD.findall(text.casefold())
             rows = np.zeros((len(words), self.dimensions), dtype=np.float32)
             for row, word in zip(rows, words, strict=True):
-                self._add(row, word)
+                self._add(row, [word])
             result.append(unit_rows(rows))
         return result

@@ -58,8 +58,10 @@ def counts_at(posting: tuple[Array, Array], rows: Array) -> Array:
     listed, counts = posting
     if not len(listed):
         return np.zeros(len(rows), dtype=np.int64)
-    places = np.minimum(np.searchsorted(listed, rows), len(listed) - 1)
-    return np.where(listed[places] == rows, counts[places].astype(np.int64), 0)
+    # Of one type with the list: otherwise numpy would convert the whole list first.
+    rows = rows.astype(listed.dtype)
+    places = np.minimum(listed.searchsorted(rows), len(listed) - 1)
+    return np.asarray((listed[places] == rows) * counts[places])
 
 
 def candidates(scores: Array, k: int, *, slack: float) -> Array:

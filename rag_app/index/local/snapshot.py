@@ -118,17 +118,22 @@ class Snapshot(State):
         self, part: LiveSegment, postings: Sequence[tuple[float, tuple[Array, Array] | None]], rows: Array
     ) -> Any:
         scores = np.zeros(len(rows), dtype=np.float64)
-        for weight, posting in postings:
-            scores += self._contribution(part, weight, posting, rows)
+        for contribution in self._contributions(part, postings, rows):  # one by one: always in the same order
+            scores += contribution
         return scores
 
-    def _contribution(self, part: LiveSegment, weight: float, posting: tuple[Array, Array] | None, rows: Array) -> Any:
-        if posting is None:
-            return np.zeros(len(rows), dtype=np.float64)
-        counts = counts_at(posting, rows)
+    def _contributions(
+        self, part: LiveSegment, postings: Sequence[tuple[float, tuple[Array, Array] | None]], rows: Array
+    ) -> Any:
+        """(terms, rows): what each term adds to the score of each row."""
+        lists = [(weight, posting) for weight, posting in postings if posting is not None]
+        if not lists or not len(rows):
+            return np.zeros((len(lists), len(rows)), dtype=np.float64)
+        counts = np.stack([counts_at(posting, rows) for _, posting in lists])
         lengths = np.maximum(part.segment.lengths[rows], 1)
-        weights = term_weights(self.settings.bm25, counts=counts, lengths=lengths, average=self.average)
-        return np.where(counts > 0, weight * weights, 0.0)
+        parts = term_weights(self.settings.bm25, counts=counts, lengths=lengths, average=self.average)
+        weights = np.asarray([weight for weight, _ in lists], dtype=np.float64)
+        return np.where(counts > 0, weights[:, None] * parts, 0.0)
 
     def bm25_terms(self, query: str, chunk_id: str) -> dict[str, float]:
         """Each matched term's part of the score."""
@@ -141,7 +146,7 @@ class Snapshot(State):
         for term, weight, postings in self._weighted(query):
             posting = postings[i]
             if posting is not None and counts_at(posting, rows)[0]:
-                result[term] = float(self._contribution(self.segments[i], weight, posting, rows)[0])
+                result[term] = float(self._contributions(self.segments[i], [(weight, posting)], rows)[0, 0])
         return result
 
     def bm25_score(self, query: str, chunk_ids: Sequence[str]) -> dict[str, float]:
