@@ -107,7 +107,10 @@ def balanced_accuracy(supported: np.ndarray, labels: np.ndarray) -> float:
 
 
 def threshold(found: np.ndarray, data: Data) -> float:
-    """The score that separates best on the mean over the sets, smoothed over its neighbours."""
+    """The score that separates best on the mean over the sets, smoothed over its neighbors.
+
+    A lower one, within a point of the best, was tried: it cost one point of the mean and brought .2 on edited claims.
+    """
     cuts = np.quantile(found, np.linspace(0.05, 0.95, 181))
     names = np.unique(data.sets)
     curve = [

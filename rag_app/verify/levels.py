@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from rag_app.types import Verdict
-from rag_app.verify.lexical import VETO, Thresholds, verify_lexical
+from rag_app.verify.lexical import FOREIGN, VETO, Thresholds, verify_lexical
 from rag_app.verify.source import IndexedSource
 from rag_app.verify.statements import Statement
 
@@ -55,6 +55,8 @@ class Cascade:
         return verdict
 
     def _sure(self, verdict: Verdict) -> bool:
+        if verdict.reason == FOREIGN:
+            return False
         if verdict.label == "not_checkable" and verdict.level == "lexical":
             return True
         if not verdict.evidence and verdict.level == "lexical":

@@ -20,10 +20,7 @@ from pydantic import BaseModel, ConfigDict
 
 from rag_app.verify.quantities import quantities_of, same_value
 from rag_app.verify.source import Floats, IndexedSource, content_stems
-from rag_app.verify.words import Word, is_function_word, weight, words_of
-
-NEGATORS = frozenset(["no", "not", "never", "none", "neither", "nor", "without", "cannot", "nobody", "noth", "nowher"])
-
+from rag_app.verify.words import NEGATIONS, Word, is_function_word, weight, words_of
 
 TITLE_PENALTY = 0.15
 RARE = 0.6
@@ -93,7 +90,7 @@ def without_markers(claim: str) -> str:
 def claim_words(claim: str) -> list[Word]:
     """The words that are looked for; negators are left to the checks, or adding "not" could raise a score."""
     claim = without_markers(claim)
-    return [word for word in words_of(claim) if word.stem not in NEGATORS and not word.stem.endswith("n't")]
+    return [word for word in words_of(claim) if word.stem not in NEGATIONS and not word.stem.endswith("n't")]
 
 
 def support_of(claim: str, source: IndexedSource, model: LinearModel | None = None) -> Support:

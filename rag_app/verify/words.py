@@ -12,6 +12,7 @@ import re
 from importlib import resources
 from typing import NamedTuple
 
+from rag_app.text.languages import STOP_WORDS
 from rag_app.types import Span
 
 _TOKEN = re.compile(
@@ -48,6 +49,12 @@ _COUNTING = (
 )
 _TENS = "thirty forty fifty sixty seventy eighty ninety"
 _ORDINAL = "first second third fourth fifth sixth seventh eighth ninth tenth"
+NEGATIONS = listed(
+    "no not never none neither nor without cannot nobody noth nowher nicht kein nie niemal ohn weder pas jamai aucun "
+    "san nunca ningún ninguna tampoco"
+)
+"""Stems that deny, in English, German, French and Spanish."""
+
 NUMBER_WORDS = {
     **{word: value for value, word in enumerate(_COUNTING.split())},
     **{word: value for value, word in zip(range(30, 100, 10), _TENS.split(), strict=True)},
@@ -104,7 +111,10 @@ def _ranks() -> dict[str, int]:
 
 @functools.cache
 def _function_stems() -> frozenset[str]:
-    return frozenset(stem(word) for word in FUNCTION_WORDS)
+    others = (word for words in STOP_WORDS.values() for word in words)
+    # "die" and "man" are grammar in German and matter in English: what English lists as a word stays one.
+    foreign = (stem(word) for word in others if word)
+    return frozenset(stem(word) for word in FUNCTION_WORDS) | {s for s in foreign if s not in _ranks()} - NEGATIONS
 
 
 def is_function_word(stem_: str) -> bool:

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from rag_app.types import Check, Span
 from rag_app.verify.checks.base import Aligned
-from rag_app.verify.words import Word, is_function_word, listed
+from rag_app.verify.words import NEGATIONS, Word, is_function_word, listed
 
-NEGATORS = listed("no not never none neither nor without cannot fail unabl lack refus deni hardly")
+NEGATORS = NEGATIONS | listed("fail unabl lack refus deni hardly")
 _CLAUSE = ",;:()"
-_PLAIN = frozenset(["not", "never", "cannot"])
+_PLAIN = frozenset(["not", "never", "cannot", "nicht", "nie", "pas", "jamai", "nunca"])
 _SURE = 0.6
 _SET_OFF = re.compile(r"\s*[=:]\s*(?:0\b|false\b|none\b|off\b|no\b)", re.IGNORECASE)
 _SCOPE = 3
