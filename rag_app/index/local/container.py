@@ -119,10 +119,10 @@ class Strings:
         low, high = 0, len(self)
         if self._prefixes is not None:
             number = np.uint64(int.from_bytes(key[:8].ljust(8, b"\0"), "big"))
-            low = int(np.searchsorted(self._prefixes, number, side="left"))
+            low = int(self._prefixes.searchsorted(number, side="left"))
             if low == high or self._prefixes[low] != number:
                 return low
-            high = int(np.searchsorted(self._prefixes, number, side="right"))
+            high = int(self._prefixes.searchsorted(number, side="right"))
         while low < high:
             middle = (low + high) // 2
             if self.raw(middle) < key:

@@ -31,6 +31,7 @@ from rag_app.types import Hit
 # Single precision sums differ from double ones by less than this share of the largest score.
 _SLACK = 1e-5
 _GATHER_BELOW = 0.15
+_TERMS_KEPT = 4096
 
 
 class Snapshot(State):
@@ -39,6 +40,8 @@ class Snapshot(State):
     def __init__(self, segments: Sequence[LiveSegment], settings: IndexSettings, dimension: int) -> None:
         super().__init__(segments, settings, dimension)
         self._floor: float | None = None
+        # Where a term's postings are, and how many live rows they hold; views of mapped files, so this is small.
+        self._terms: dict[str, tuple[int, list[tuple[Array, Array] | None]]] = {}
 
     # ---------------------------------------------------------------------------------------------------------- bm25
 
@@ -50,10 +53,15 @@ class Snapshot(State):
         """(term, its weight in the query, its postings in each segment) for each term that a live chunk has."""
         found = []
         for term, times in self.query_terms(query).items():
-            postings = [part.segment.postings(encode(term)) for part in self.segments]
-            df = sum(part.df(posting) for part, posting in zip(self.segments, postings, strict=True))
-            if df:
-                found.append((term, times * self._idf(df), postings))
+            known = self._terms.get(term)
+            if known is None:
+                postings = [part.segment.postings(encode(term)) for part in self.segments]
+                df = sum(part.df(posting) for part, posting in zip(self.segments, postings, strict=True))
+                if len(self._terms) >= _TERMS_KEPT:
+                    self._terms.clear()
+                known = self._terms[term] = (df, postings)
+            if known[0]:
+                found.append((term, times * self._idf(known[0]), known[1]))
         return found
 
     def _idf(self, df: int) -> float:
