@@ -1,6 +1,6 @@
 """Citation markers: parsed, checked, bound to clauses and resolved to exact quotes. Knows no language model."""
 
-from rag_app.cite.align import align, attribute, make_citation, resolve
+from rag_app.cite.align import align, attribute, locate, make_citation, resolve
 from rag_app.cite.binding import Bound, bind, claims
 from rag_app.cite.markers import Marker, ParsedText, StreamParser, parse_markers, renumber
 from rag_app.cite.segments import Block, Segment, blocks, segments
@@ -17,6 +17,7 @@ __all__ = [
     "bind",
     "blocks",
     "claims",
+    "locate",
     "make_citation",
     "parse_markers",
     "renumber",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from langchain_core.documents import Document
 
@@ -103,51 +104,46 @@ def resolve(
     evidence: Sequence[Document],
     *,
     scope: str = "cited",
-    document: Callable[[str], LoadedDocument | None] | None = None,
 ) -> list[Citation]:
     """One citation for each marker of each clause, in order, each with the exact quote that supports the clause.
 
-    `evidence[n - 1]` is what `[n]` names. `document` gives the stored document of a `doc_id`; with it, page and
-    rectangles are those of the quote and not of the chunk.
+    `evidence[n - 1]` is what `[n]` names. Page and section are the chunk's; `locate` has those of the quote.
     """
     return [
-        make_citation(number, clause.words, evidence[number - 1], scope=scope, document=document)
+        make_citation(number, clause.words, evidence[number - 1], scope=scope)
         for clause in bound
         for number in clause.citations
         if 1 <= number <= len(evidence)
     ]
 
 
-def make_citation(
-    number: int,
-    claim: str,
-    chunk: Document,
-    *,
-    scope: str = "cited",
-    document: Callable[[str], LoadedDocument | None] | None = None,
-) -> Citation:
+def make_citation(number: int, claim: str, chunk: Document, *, scope: str = "cited") -> Citation:
     """The citation of one chunk for one claim."""
     metadata = chunk.metadata
     offset = int(metadata.get("start_index") or 0)
     spans = align(claim, chunk)
     span = spans[0] if spans else Span(offset, offset)
-    page, path = metadata.get("page"), tuple(metadata.get("section_path") or ())
-    boxes: tuple[tuple[int, float, float, float, float], ...] = ()
-    stored = document(str(metadata["doc_id"])) if document and metadata.get("doc_id") else None
-    if stored is not None:
-        page = stored.layout.page_at(span.start) or page
-        path = tuple(stored.layout.section_path_at(span.start)) or path
-        boxes = tuple((box.page, box.x0, box.y0, box.x1, box.y1) for box in stored.boxes(span))
+    page = metadata.get("page")
     return Citation(
         marker=number,
         chunk_id=str(chunk.id or metadata.get("id") or number),
         source=str(metadata.get("source", "")),
         page=int(page) if page is not None else None,
-        section_path=tuple(str(title) for title in path),
+        section_path=tuple(str(title) for title in metadata.get("section_path") or ()),
         span=span,
         quote=chunk.page_content[span.start - offset : span.end - offset],
         scope=scope,
-        boxes=boxes,
+    )
+
+
+def locate(citation: Citation, document: LoadedDocument) -> Citation:
+    """The citation with page, section and rectangles of the quote itself; a chunk knows only those of its start."""
+    layout = document.layout
+    return replace(
+        citation,
+        page=layout.page_at(citation.span.start) or citation.page,
+        section_path=tuple(layout.section_path_at(citation.span.start)) or citation.section_path,
+        boxes=tuple((box.page, box.x0, box.y0, box.x1, box.y1) for box in document.boxes(citation.span)),
     )
 
 

@@ -20,13 +20,17 @@ Progress = Callable[[int, int, str], None]
 
 @dataclass(frozen=True, slots=True)
 class Stages:
-    """The question side of a pipeline, each stage bound to its index and models; each is useful by itself."""
+    """The question side of a pipeline, each stage bound to its index and models; each is useful by itself.
+
+    With the `index`, a citation has the page, the section and the rectangles of its quote, not only its chunk's.
+    """
 
     retriever: BaseRetriever
     reranker: Any
     expander: Any
     synthesizer: Any
     verifier: Any
+    index: LocalIndex | None = None
 
 
 def build_splitter(settings: Settings, embedder: Embedder) -> Any:
@@ -81,7 +85,7 @@ def open_or_create(settings: Settings, directory: str | Path) -> LocalIndex:
 
 def open_index(settings: Settings, directory: str | Path) -> LocalIndex:
     """The index at `directory`; IndexMissingError when there is none, IndexMismatchError when the settings disagree."""
-    return LocalIndex.open(directory, embedder=settings.embed)
+    return LocalIndex.open(directory, embedder=settings.embed, settings=settings.index)
 
 
 def build_stages(settings: Settings, index: LocalIndex, *, chat_model: Any = None) -> Stages:
@@ -93,6 +97,7 @@ def build_stages(settings: Settings, index: LocalIndex, *, chat_model: Any = Non
         expander=bind(settings.expand, index=index),
         synthesizer=bind(settings.synthesize, embeddings=embedder, chat_model=chat_model),
         verifier=bind(settings.verify, chat_model=chat_model),
+        index=index,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from langchain_core.documents import Document
@@ -11,12 +12,13 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda, RunnablePassthrough
 
 from rag_app.answer import Answer, Passage
+from rag_app.cite import locate
 from rag_app.index import LocalIndex
 from rag_app.pipeline.build import Stages, build_stages
 from rag_app.settings import Settings
 from rag_app.synthesize.base import Draft, draft_of
 from rag_app.trace import trace_of
-from rag_app.types import ConfigError
+from rag_app.types import Citation, ConfigError
 from rag_app.verify.report import VerificationReport
 
 Question = str | Mapping[str, Any]
@@ -35,7 +37,7 @@ def chain_of(stages: Stages) -> Runnable[Question, Answer]:
     """The chain over given stages; any foreign object of the same LangChain type may stand in for one of ours."""
     return (
         evidence_chain(stages)
-        | RunnablePassthrough.assign(draft=stages.synthesizer)
+        | RunnablePassthrough.assign(draft=stages.synthesizer | RunnableLambda(partial(located, stages), name="locate"))
         | RunnablePassthrough.assign(verdicts=stages.verifier)
         | RunnableLambda(to_answer, name="answer")
     ).with_config(run_name="rag_app")
@@ -115,6 +117,21 @@ def to_answer(state: Mapping[str, Any]) -> Answer:
         confidence=draft.confidence,
         report=report.summary(),
     )
+
+
+def located(stages: Stages, draft: Draft) -> Draft:
+    """The draft whose citations stand on the page and in the section of their quotes."""
+    return replace(draft, citations=tuple(find(stages, citation) for citation in draft.citations))
+
+
+def find(stages: Stages, citation: Citation) -> Citation:
+    """The citation, located in its stored document; as it was when the index does not have that document."""
+    if stages.index is None:
+        return citation
+    try:
+        return locate(citation, stages.index.document(citation.chunk_id.rpartition(":")[0]))
+    except KeyError:
+        return citation
 
 
 def after_policy(draft: Draft, report: VerificationReport) -> Draft:

@@ -11,8 +11,8 @@ from langchain_core.runnables import RunnableConfig
 
 from rag_app.answer import Answer
 from rag_app.pipeline.build import Stages
-from rag_app.pipeline.chain import Question, evidence_chain, to_answer
-from rag_app.synthesize.events import DraftDone, Event, Retraction
+from rag_app.pipeline.chain import Question, evidence_chain, find, located, to_answer
+from rag_app.synthesize.events import CitationFound, DraftDone, Event, Retraction
 from rag_app.types import Hit, Verdict
 
 
@@ -52,9 +52,9 @@ def stream_answer(stages: Stages, question: Question, config: RunnableConfig | N
     yield Retrieved(hits_of(state["evidence"]))
     for event in stages.synthesizer.stream_draft(state):
         if isinstance(event, DraftDone):
-            state["draft"] = event.draft
+            state["draft"] = located(stages, event.draft)
         else:
-            yield event
+            yield CitationFound(find(stages, event.citation)) if isinstance(event, CitationFound) else event
     state["verdicts"] = stages.verifier.invoke(state, config)
     yield from last_events(state)
 
@@ -67,9 +67,9 @@ async def astream_answer(
     yield Retrieved(hits_of(state["evidence"]))
     async for event in stages.synthesizer.astream_draft(state):
         if isinstance(event, DraftDone):
-            state["draft"] = event.draft
+            state["draft"] = located(stages, event.draft)
         else:
-            yield event
+            yield CitationFound(find(stages, event.citation)) if isinstance(event, CitationFound) else event
     state["verdicts"] = await stages.verifier.ainvoke(state, config)
     for event in last_events(state):
         yield event

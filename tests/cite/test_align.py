@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.documents import Document
 
-from rag_app.cite import align, attribute, bind, parse_markers, resolve
+from rag_app.cite import align, attribute, bind, locate, parse_markers, resolve
 from rag_app.types import Layout, LoadedDocument, Page, Span
 
 TEXT = "Staff rules. Office staff may work from home two days a week. The canteen opens at noon. Bring a badge."
@@ -53,8 +53,9 @@ def test_with_the_stored_document_the_page_is_that_of_the_quote() -> None:
     layout = Layout(pages=(Page(start=0, end=61), Page(start=61, end=104)))
     stored = LoadedDocument(page_content=TEXT, id="d", layout=layout)
     bound = bind(parse_markers("The canteen opens at noon [1].", 1))
-    (citation,) = resolve(bound, [CHUNK], document=lambda doc_id: stored)
-    assert citation.page == 2
+    (citation,) = resolve(bound, [CHUNK])
+    assert citation.page == 4
+    assert locate(citation, stored).page == 2
 
 
 def test_an_uncited_clause_is_attributed_to_the_chunk_that_covers_it() -> None:

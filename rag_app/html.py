@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
+from typing import Any
 
-from rag_app.types import Evidence, Verdict
+from rag_app.types import Citation, Evidence, Verdict
 
 COLORS = {
     "supported": "#d7f0dd",
@@ -91,3 +92,32 @@ def _marked(text: str, places: Sequence[tuple[int, int, str, str]]) -> str:
         pieces.append(f'<mark style="background:{color}" title="{hover}">{body}</mark>')
         position = last
     return "".join(pieces) + html.escape(text[position:])
+
+
+def answer_html(answer: Any) -> str:
+    """The fragment for an Answer: its text and claims beside its numbered evidence, the citations below."""
+    passages = [(passage.source, passage.text, passage.start) for passage in answer.evidence]
+    return report_html(answer.text, answer.verdicts, passages, title=answer.question) + _citations(answer.citations)
+
+
+def answer_page(answer: Any) -> str:
+    """The evidence report: a whole HTML page that stands alone, without scripts and without the network."""
+    title = html.escape(answer.question)
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title></head>'
+        f"<body>{answer_html(answer)}</body></html>\n"
+    )
+
+
+def _citations(citations: Sequence[Citation]) -> str:
+    rows = "".join(
+        f"<tr><td>[{citation.marker}]</td><td>{html.escape(_place(citation))}</td>"
+        f"<td>{html.escape(citation.quote)}</td></tr>"
+        for citation in citations
+    )
+    return f'<table class="rag-citations"><tbody>{rows}</tbody></table>' if rows else ""
+
+
+def _place(citation: Citation) -> str:
+    page = [f"page {citation.page}"] if citation.page else []
+    return ", ".join([citation.source, *page, *citation.section_path[-1:]])
