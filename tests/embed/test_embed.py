@@ -189,9 +189,9 @@ TEXTS = ["The pump stops when the filter is clogged.", "cats", "A much longer te
 
 @pytest.mark.model
 def test_the_packaged_model_equals_sentence_transformers_and_bf16_stays_near() -> None:
-    from rag_app.embed.packaged import _folder
+    from rag_app.embed.packaged import packaged_folder
 
-    reference = SentenceTransformerEmbedder(model=str(_folder())).encode(TEXTS).astype(np.float64)
+    reference = SentenceTransformerEmbedder(model=str(packaged_folder())).encode(TEXTS).astype(np.float64)
     exact = PackagedEmbedder(precision="fp32").encode(TEXTS)
     fast = PackagedEmbedder(precision="bf16").encode(TEXTS)
     assert (reference * exact).sum(axis=1).min() >= 0.99999
