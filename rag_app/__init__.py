@@ -57,7 +57,7 @@ _HOME = {
     "Verdict": "types",
 }
 
-__all__ = ["__version__", *_HOME]  # noqa: PLE0604 - the names of _HOME are strings
+__all__ = ["__version__", *_HOME]
 
 if TYPE_CHECKING:
     from rag_app.answer import Answer as Answer

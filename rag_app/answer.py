@@ -23,7 +23,7 @@ ABSTENTION_REASONS = (
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A numbered piece of evidence as the synthesizer saw it: `text` is the source document's text from `start` to `end`."""
+    """A numbered piece of evidence as the synthesizer saw it: `text` is the document's text from `start` to `end`."""
 
     number: int
     chunk_id: str
@@ -40,10 +40,10 @@ class Passage:
 class Answer:
     """What was asked, what was answered, and everything needed to check it, without the index at hand.
 
-    `citations` resolve the markers of `text`; `verdicts` judge its claims; `evidence` are the numbered passages; `trace`
-    has every ranking. `abstained` answers have a reason of ABSTENTION_REASONS and no citations. `confidence` is in [0, 1]
-    (None when nothing estimates it); `report` has the shares of the verification (groundedness, citation recall, ...);
-    `timings` are seconds per stage.
+    `citations` resolve the markers of `text`; `verdicts` judge its claims; `evidence` are the numbered passages;
+    `trace` has every ranking. `abstained` answers have a reason of ABSTENTION_REASONS and no citations. `confidence`
+    is in [0, 1] (None when nothing estimates it); `report` has the shares of the verification (groundedness, citation
+    recall, ...); `timings` are seconds per stage.
     """
 
     question: str

