@@ -155,9 +155,13 @@ def _mean_reciprocal(ranks: Sequence[int]) -> float:
 
 
 def _pieces_per_word(texts: Sequence[str], count_tokens: Callable[[str], int]) -> float | None:
-    """Tokens over words; a text without spaces counts as few long words, which is what makes it stand out."""
-    words = sum(len(_WORD.findall(text)) for text in texts)
-    tokens = sum(max(0, count_tokens(text) - 2) for text in texts)
+    """Tokens over words; a text without spaces counts as few long words, which is what makes it stand out.
+
+    Words alone are counted: the punctuation of code and tables would look like a language that is not known.
+    """
+    found = [_WORD.findall(text) for text in texts]
+    words = sum(map(len, found))
+    tokens = sum(max(0, count_tokens(" ".join(each)) - 2) for each in found)
     return round(tokens / words, 4) if words else None
 
 

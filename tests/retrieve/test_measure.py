@@ -51,3 +51,15 @@ def test_an_empty_index_can_be_measured(index: Any) -> None:
     empty = type(index)({"a.txt": "word"})
     empty.chunks.clear()
     assert measure_arms(empty)["sentences"] == 0
+
+
+def test_code_and_tables_do_not_make_a_known_language_look_unknown() -> None:
+    from rag_app.retrieve.measure import _pieces_per_word
+
+    def count(text: str) -> int:  # a tokenizer like BERT's: words and marks are tokens, two special ones around them
+        import re
+
+        return 2 + len(re.findall(r"\w+|[^\w\s]", text))
+
+    assert _pieces_per_word(["run the tests"], count) == 1.0
+    assert _pieces_per_word(["| run | the | tests | `--all` (*) |"], count) == 1.0
