@@ -60,7 +60,7 @@ def ask(
                 emit(event)
                 answer = getattr(event, "answer", answer)
         elif as_json or not sys.stdout.isatty():
-            answer = answer_of(stages, inputs)
+            answer = whole_answer(stages, inputs)
             if as_json:
                 emit(answer)
             else:
@@ -76,7 +76,7 @@ def ask(
         stderr_console().print(f"wrote {html}")
 
 
-def answer_of(stages: Stages, inputs: dict[str, Any]) -> Answer:
+def whole_answer(stages: Stages, inputs: dict[str, Any]) -> Answer:
     """The answer, all at once."""
     from rag_app.pipeline import chain_of
 
@@ -130,7 +130,7 @@ def run_demo(settings: Any, directory: str, as_json: bool) -> None:
             out.print(f"Indexed {report.documents} documents in {report.chunks} chunks, {report.seconds:.1f} s.")
         stages = build_stages(settings, opened)
         for question in DEMO_QUESTIONS:
-            answer = answer_of(stages, {"question": question})
+            answer = whole_answer(stages, {"question": question})
             if as_json:
                 emit(answer)
             else:

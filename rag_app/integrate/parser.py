@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from langchain_core.documents import Document
@@ -13,8 +14,8 @@ from pydantic import ConfigDict, Field
 
 from rag_app.answer import Answer
 from rag_app.cite import StreamParser
-from rag_app.pipeline.chain import passage
-from rag_app.synthesize.base import NO_EVIDENCE, Draft, draft_of
+from rag_app.pipeline.chain import answer_of
+from rag_app.synthesize.base import NO_EVIDENCE, draft_of
 from rag_app.synthesize.replies import declines, message_text
 from rag_app.verify import Verifier
 
@@ -32,26 +33,9 @@ def parse_citations(
     With a `verifier`, its claims are judged. With `attribute`, a text that cites nothing gets citations by alignment.
     """
     draft = draft_of(question, text, documents, attribute_uncited=0.5 if attribute else None)
-    return answer_of(draft, verifier)
-
-
-def answer_of(draft: Draft, verifier: Verifier | None = None) -> Answer:
-    """The Answer of a draft, verified when a verifier is given."""
-    report = verifier.invoke({"draft": draft, "question": draft.question}) if verifier is not None else None
-    declined = draft.abstained or (not draft.citations and declines(draft.text, NO_EVIDENCE))
-    return Answer(
-        question=draft.question,
-        text=draft.text,
-        citations=draft.citations,
-        verdicts=report.verdicts if report is not None else (),
-        evidence=tuple(passage(number, document) for number, document in enumerate(draft.evidence, start=1)),
-        abstained=declined,
-        abstention_reason=(draft.abstention_reason or "model_declined") if declined else None,
-        warnings=draft.warnings,
-        phantoms=draft.phantoms,
-        usage=draft.usage,
-        report=report.summary() if report is not None else {},
-    )
+    if not draft.abstained and not draft.citations and declines(draft.text, NO_EVIDENCE):
+        draft = replace(draft, abstained=True, abstention_reason="model_declined")
+    return answer_of(draft, None if verifier is None else verifier.invoke({"draft": draft, "question": question}))
 
 
 class AnswerParser(BaseTransformOutputParser[Answer]):

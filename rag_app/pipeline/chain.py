@@ -17,7 +17,7 @@ from rag_app.index import LocalIndex
 from rag_app.pipeline.build import Stages, build_stages
 from rag_app.settings import Settings
 from rag_app.synthesize.base import Draft, draft_of
-from rag_app.trace import trace_of
+from rag_app.trace import RetrievalTrace, trace_of
 from rag_app.types import Citation, ConfigError
 from rag_app.verify.report import VerificationReport
 
@@ -97,25 +97,32 @@ def list_or_ranked(documents: Sequence[Document]) -> Sequence[Document]:
 
 
 def to_answer(state: Mapping[str, Any]) -> Answer:
-    """The Answer of a finished run; nothing is computed here, only put together."""
-    report = state["verdicts"]
-    draft = after_policy(state["draft"], report)
-    trace = trace_of(state["evidence"], state["question"])
+    """The Answer of a finished run."""
+    return answer_of(state["draft"], state["verdicts"], trace_of(state["evidence"], state["question"]))
+
+
+def answer_of(draft: Draft, report: VerificationReport | None = None, trace: RetrievalTrace | None = None) -> Answer:
+    """Draft, verification and trace in one Answer; nothing is computed here, only put together."""
+    trace = trace if trace is not None else RetrievalTrace(draft.question)
+    timings = {**trace.timings, "synthesize": draft.seconds}
+    if report is not None:
+        draft = after_policy(draft, report)
+        timings["verify"] = report.seconds
     return Answer(
-        question=state["question"],
+        question=draft.question,
         text=draft.text,
         citations=draft.citations,
-        verdicts=report.verdicts,
+        verdicts=report.verdicts if report is not None else (),
         trace=trace,
         evidence=tuple(passage(number, document) for number, document in enumerate(draft.evidence, start=1)),
         abstained=draft.abstained,
         abstention_reason=draft.abstention_reason,
-        warnings=(*trace.warnings, *draft.warnings, *report.warnings),
+        warnings=(*trace.warnings, *draft.warnings, *(report.warnings if report is not None else ())),
         phantoms=draft.phantoms,
         usage=draft.usage,
-        timings={**trace.timings, "synthesize": draft.seconds, "verify": report.seconds},
+        timings=timings,
         confidence=draft.confidence,
-        report=report.summary(),
+        report=report.summary() if report is not None else {},
     )
 
 
