@@ -23,7 +23,8 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("ingest", "retrieve", "expand", "synthesize", "verify"),
     ("settings",),
     ("pipeline",),
-    ("integrate", "evaluate", "train", "card", "doctor"),
+    ("integrate", "evaluate", "card", "doctor"),
+    ("train",),
     ("server", "mcp"),
     ("cli",),
 )

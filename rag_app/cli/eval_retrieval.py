@@ -61,7 +61,11 @@ def _run(
     if limit is not None:
         for query_id in list(data.qrels)[limit:]:
             del data.qrels[query_id]
-    with progress_bar() as progress, _folder(directory) as place, _indexed(settings, data, place, progress) as index:
+    with (
+        progress_bar() as progress,
+        index_folder(directory) as place,
+        indexed(settings, data, place, progress) as index,
+    ):
         report = evaluate_retrieval(
             data, {name: _search(settings, index, name) for name in names}, progress=progress
         ).to_dict()
@@ -75,7 +79,8 @@ def _run(
 
 
 @contextlib.contextmanager
-def _folder(directory: str | None) -> Iterator[str]:
+def index_folder(directory: str | None) -> Iterator[str]:
+    """The folder of the index: the given one, or one that is gone afterwards."""
     import tempfile
 
     if directory is not None:
@@ -86,7 +91,8 @@ def _folder(directory: str | None) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def _indexed(settings: Settings, data: Dataset, place: str, progress: Progress) -> Iterator[LocalIndex]:
+def indexed(settings: Settings, data: Dataset, place: str, progress: Progress) -> Iterator[LocalIndex]:
+    """The collection in an index at `place`, its arms measured."""
     from rag_app.ingest import ingest
     from rag_app.pipeline.build import build_splitter, open_or_create
     from rag_app.retrieve.arms import measure_arms, stale

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal
 
 from langchain_core.documents import Document
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from rag_app.rerank.base import Reranker, Scored, sigmoid
 from rag_app.rerank.windows import text_windows
 from rag_app.types import ConfigError, MissingExtraError, ModelError
 
 Scale = Literal["auto", "logit", "probability"]
+# A model folder of `rag-app train reranker` has this file: the settings under which the model was found to help.
+RECOMMENDED = "rag_app_reranker.json"
 
 
 class CrossEncoderReranker(Reranker):
@@ -23,7 +27,8 @@ class CrossEncoderReranker(Reranker):
     `model` is a name or folder for sentence-transformers, loaded when first needed. `encoder` takes a loaded
     `CrossEncoder`, or any of LangChain's `BaseCrossEncoder`s; say what its scores are with `scale` ("auto": logits as
     soon as one lies outside [0, 1]). A passage longer than the model's window is scored by windows, the best one wins.
-    A model with several labels is refused unless `relevance_label` names the one that means relevant.
+    A model with several labels is refused unless `relevance_label` names the one that means relevant. Settings that are
+    not given come from the model's folder, where `rag-app train reranker` made it: the blend weight, above all.
     """
 
     kind: Literal["cross-encoder"] = "cross-encoder"
@@ -31,19 +36,27 @@ class CrossEncoderReranker(Reranker):
     threshold: float | None = Field(default=0.3, ge=0, le=1, description="The least relevance that goes on.")
     relevance_label: str | int | None = Field(default=None, description="Of a model with several labels: which counts.")
     scale: Scale = Field(default="auto", description="What a foreign encoder's scores are.")
+    long_passages: Literal["windows", "cut"] = Field(
+        default="windows", description="Of a passage above the model's window: the best part counts, or its beginning."
+    )
     device: str | None = Field(default=None, description="cpu, cuda, ...; null takes the GPU when there is one.")
     dtype: Literal["float32", "bfloat16"] = Field(default="float32", description="Numbers the model computes with.")
     batch_size: int = Field(default=16, ge=1, description="Pairs per forward pass.")
     encoder: Any = Field(default=None, exclude=True, repr=False)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _as_recommended(cls, values: Any) -> Any:
+        if not isinstance(values, dict) or not isinstance(values.get("model"), str):
+            return values
+        return {**recommended_settings(values["model"]), **values}
+
     def score(self, query: str, documents: Sequence[Document]) -> Scored:
         encoder = self._encoder
         if not hasattr(encoder, "predict"):
             return self._score_foreign(encoder, query, documents)
-        limit = _window(encoder)
-        tokens = _counter(encoder.tokenizer)
-        room = max(16, min(limit, 4096) - tokens(query) - 3)
-        windows = [text_windows(document.page_content, tokens, room) or [""] for document in documents]
+        texts = [document.page_content for document in documents]
+        windows = [[text] for text in texts] if self.long_passages == "cut" else _windows(encoder, query, texts)
         pairs = [(query, text) for texts in windows for text in texts]
         logits = iter(self._logits(encoder, pairs))
         raw = tuple(max(next(logits) for _ in texts) for texts in windows)
@@ -124,6 +137,25 @@ def load_cross_encoder(model: str, *, device: str | None = None, dtype: str = "f
             f"the cross-encoder {model!r} cannot be loaded ({reason}); "
             "go online once, name a folder in `rerank.model`, or take `rerank.kind: late-interaction`"
         ) from error
+
+
+def recommended_settings(model: str) -> dict[str, Any]:
+    """The settings that the model's folder recommends; none where it is no folder of ours."""
+    path = Path(model) / RECOMMENDED
+    if not path.is_file():
+        return {}
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"rerank.model: {path} cannot be read ({error}); train the model again") from None
+    known = ("blend", "threshold", "max_candidates", "dtype", "long_passages")
+    return {name: values[name] for name in known if name in values} if isinstance(values, dict) else {}
+
+
+def _windows(encoder: Any, query: str, texts: Sequence[str]) -> list[list[str]]:
+    tokens = _counter(encoder.tokenizer)
+    room = max(16, min(_window(encoder), 4096) - tokens(query) - 3)
+    return [text_windows(text, tokens, room) or [""] for text in texts]
 
 
 def _window(encoder: Any) -> int:
