@@ -151,6 +151,6 @@ def evidence_of(finding: Finding) -> tuple[Evidence, ...]:
     source, support = finding.source, finding.support
     window = source.window_span(support.first, support.last)
     spans = [source.units[support.shown], source.units[support.best]]
-    if support.features["window coverage"] > support.features["sentence coverage"] + 1e-9:
+    if support.spread:
         spans.append(window)
     return tuple(source.evidence(span) for span in dict.fromkeys(spans))

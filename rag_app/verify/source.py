@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import itertools
 import re
 from collections import defaultdict
 from collections.abc import Iterable
@@ -81,6 +82,24 @@ class IndexedSource:
             if len(stem) >= _PREFIX:
                 table[stem[:_PREFIX]].append(stem)
         return dict(table)
+
+    @cached_property
+    def places(self) -> dict[str, list[int]]:
+        """Where each stem stands, counted in words that carry matter, so that "fell by a third" is two words."""
+        table: defaultdict[str, list[int]] = defaultdict(list)
+        matter = (stem for stems in self.stems for stem in stems if not is_function_word(stem))
+        for place, stem in enumerate(matter):
+            table[stem].append(place)
+        return dict(table)
+
+    @cached_property
+    def _first_places(self) -> list[int]:
+        counts = (sum(not is_function_word(stem) for stem in stems) for stems in self.stems)
+        return list(itertools.accumulate(counts, initial=0))
+
+    def places_of(self, first: int, last: int) -> tuple[int, int]:
+        """The half-open range of places that units `first` to `last` (inclusive) take."""
+        return self._first_places[first], self._first_places[last + 1]
 
     @cached_property
     def quantities(self) -> tuple[Quantity, ...]:

@@ -6,7 +6,7 @@ on another. The constants stand in `lexical.json`, which says what they were fix
 
 from __future__ import annotations
 
-import itertools
+import bisect
 import json
 import math
 import re
@@ -20,11 +20,12 @@ from pydantic import BaseModel, ConfigDict
 
 from rag_app.verify.quantities import quantities_of, same_value
 from rag_app.verify.source import Floats, IndexedSource, content_stems
+from rag_app.verify.statements import parts_of
 from rag_app.verify.words import NEGATIONS, Word, is_function_word, weight, words_of
 
 TITLE_PENALTY = 0.15
-RARE = 0.6
-"""From this weight on, a word that is no name and no number is rare."""
+PART = 0.8
+"""A part of a claim with less weight than this says too little to be looked for on its own."""
 
 
 class LinearModel(BaseModel):
@@ -63,7 +64,7 @@ class Support:
     most like the claim, `shown` the sentence that is shown as evidence first.
 
     `score` in [0, 1] is the model's; `coverage` the weighted share of the claim's words in the window; `missing` the
-    stems that the window lacks.
+    stems that the window lacks; `spread` says that no one sentence holds as much of the claim as the window.
     """
 
     score: float
@@ -73,10 +74,11 @@ class Support:
     best: int
     shown: int
     missing: tuple[str, ...]
+    spread: bool
     features: dict[str, float]
 
 
-NOTHING = Support(0.0, 0.0, 0, -1, -1, -1, (), {})
+NOTHING = Support(0.0, 0.0, 0, -1, -1, -1, (), False, {})
 
 
 _MARKER = re.compile(r"\[\^?\d{1,3}(?:[,\s-]+\d{1,3})*\](?!\()|^\W*\d{1,2}[.)](?=\s)")
@@ -120,20 +122,23 @@ def support_of(claim: str, source: IndexedSource, model: LinearModel | None = No
     if source.title is not None:
         rank[source.title] -= TITLE_PENALTY
     shown = int(rank.argmax())
-    window = source.window_words(first, last)
+    content = [word.stem for word in words if not is_function_word(word.stem)] or stems
+    inside = [source.places_of(first, last)]
     if source.title is not None and first > source.title:
-        window = source.words_in(source.title) + window
+        inside.append(source.places_of(source.title, source.title))
+    anywhere = hits.max(axis=1)
     features = {
-        "sentence coverage": float(one.max()),
         "window coverage": float(coverage[middle]),
         "union coverage": _union_coverage(weights, three, found),
-        "source coverage": float(weights @ hits.max(axis=1)),
-        **_sequence_features(words, window),
-        **_entity_features(claim, words, stems, weights, found, hits.max(axis=1)),
+        "pairs in window": _pairs_kept(content, source, inside, skip=3, reach=6),
+        "pairs in source": _pairs_kept(content, source, [(0, len(source.text))], skip=1, reach=2),
+        "weakest part": _weakest_part(claim, stems, weights, prefixed),
+        **_entity_features(claim, words, stems, weights, found, anywhere),
     }
     score = (model or default_model()).score(features)
     missing = tuple(stem for stem, value in zip(stems, found, strict=True) if value == 0)
-    return Support(score, float(coverage[middle]), first, last, best, shown, missing, features)
+    spread = bool(coverage[middle] > one.max() + 1e-9)
+    return Support(score, float(coverage[middle]), first, last, best, shown, missing, spread, features)
 
 
 def _count_equal_numbers(
@@ -163,69 +168,70 @@ def _union_coverage(weights: Floats, windows: Floats, found: Floats) -> float:
     return float(weights @ current)
 
 
-def _sequence_features(words: Sequence[Word], window: Sequence[Word]) -> dict[str, float]:
-    """Shares of the claim's order that the window keeps: bigrams of content words, longest run, common subsequence."""
-    ours, theirs = [w.stem for w in words], [w.stem for w in window]
-    content = [stem for stem in ours if not is_function_word(stem)] or ours
-    other = [stem for stem in theirs if not is_function_word(stem)]
-    pairs, there = list(itertools.pairwise(content)), set(itertools.pairwise(other))
-    pair_weights = [min(weight(a), weight(b)) for a, b in pairs]
-    kept = sum(w for w, pair in zip(pair_weights, pairs, strict=True) if pair in there)
-    surface = list(itertools.pairwise(ours))
-    return {
-        "surface bigrams": share_in(surface, set(itertools.pairwise(theirs))),
-        "bigrams": kept / sum(pair_weights) if pairs else 1.0,
-        "longest run": _longest_run(ours, theirs) / len(ours),
-        "subsequence": _common_subsequence(content, other) / sum(weight(stem) for stem in content),
-    }
+def _pairs_kept(
+    content: Sequence[str], source: IndexedSource, inside: Sequence[tuple[int, int]], *, skip: int, reach: int
+) -> float:
+    """The weighted share of the claim's pairs of near words (up to `skip` apart) that are near in the source too.
+
+    Near in the source: within `reach` words that carry matter, in any order, so that "was built by A" and "A built" are
+    one. Pairs of neighbors are bigrams; a claim of one word has none, and the share is 1.
+    """
+    places = [_places_inside(source.places.get(stem, ()), inside) for stem in content]
+    kept = total = 0.0
+    for first, stem in enumerate(content):
+        for second in range(first + 1, min(len(content), first + 1 + skip)):
+            if content[second] == stem:
+                continue
+            pair = min(weight(stem), weight(content[second]))
+            total += pair
+            if places[first] and places[second] and _are_near(places[first], places[second], reach):
+                kept += pair
+    return kept / total if total else 1.0
 
 
-def share_in(items: Sequence[tuple[str, str]], there: set[tuple[str, str]]) -> float:
-    """The share of the items that are there; 1 when there are no items."""
-    return sum(item in there for item in items) / len(items) if items else 1.0
+def _places_inside(places: Sequence[int], inside: Sequence[tuple[int, int]]) -> list[int]:
+    found: list[int] = []
+    for start, end in inside:
+        found += places[bisect.bisect_left(places, start) : bisect.bisect_left(places, end)]
+    return sorted(found)
 
 
-def _longest_run(a: Sequence[str], b: Sequence[str]) -> int:
-    places: dict[str, list[int]] = {}
-    for index, stem in enumerate(b):
-        places.setdefault(stem, []).append(index)
-    best, previous = 0, dict[int, int]()
-    for stem in a:
-        current = {index: previous.get(index - 1, 0) + 1 for index in places.get(stem, ())}
-        best = max(best, *current.values()) if current else best
-        previous = current
-    return best
+def _are_near(a: Sequence[int], b: Sequence[int], reach: int) -> bool:
+    """Is some place of `a` at most `reach` from one of `b`? Both in order."""
+    i = j = 0
+    while i < len(a) and j < len(b):
+        if abs(a[i] - b[j]) <= reach:
+            return True
+        if a[i] < b[j]:
+            i += 1
+        else:
+            j += 1
+    return False
 
 
-def _common_subsequence(a: Sequence[str], b: Sequence[str]) -> float:
-    """The greatest weight of a common subsequence of stems."""
-    if not b:
-        return 0.0
-    theirs = np.array(b, dtype=object)
-    previous = np.zeros(len(b) + 1)
-    for stem in a:
-        taken = np.where(theirs == stem, previous[:-1] + weight(stem), 0.0)
-        previous = np.concatenate([[0.0], np.maximum.accumulate(np.maximum(previous[1:], taken))])
-    return float(previous[-1])
+def _weakest_part(claim: str, stems: list[str], weights: Floats, windows: Floats) -> float:
+    """The coverage of the part of the claim that is covered least, each part in its own best window."""
+    row_of = {stem: row for row, stem in enumerate(stems)}
+    shares = []
+    for part in parts_of(claim):
+        rows = [row_of[stem] for stem in content_stems(words_of(part)) if stem in row_of]
+        if rows and sum(weight(stems[row]) for row in rows) > PART:
+            shares.append(float((weights[rows] @ windows[rows]).max() / weights[rows].sum()))
+    return min(shares) if shares else float((weights @ windows).max())
 
 
 def _entity_features(
     claim: str, words: Sequence[Word], stems: list[str], weights: Floats, found: Floats, anywhere: Floats
 ) -> dict[str, float]:
-    """Weighted shares of the claim's names and numbers that are missing; 0 when it has none."""
-    place = {stem: index for index, stem in enumerate(stems)}
-    names = [place[stem] for stem in dict.fromkeys(entity_stems(claim, words)) if stem in place]
-    numbers = [place[stem] for stem in stems if stem[0].isdigit()]
-    plain = [index for index in range(len(stems)) if index not in names and index not in numbers]
-    rare = [index for index in plain if weight(stems[index]) > RARE]
-    lost, lost_anywhere = weights * (1 - found), weights * (1 - anywhere)
+    """Shares of the claim's names and numbers that are there or missing; as if all were there when it has none."""
+    names_ = set(entity_stems(claim, words))
+    names = [row for row, stem in enumerate(stems) if stem in names_ and not stem[0].isdigit()]
+    numbers = [row for row, stem in enumerate(stems) if stem[0].isdigit()]
+    lost = weights * (1 - found)
     return {
-        "names missing": float(lost[names].sum() / weights[names].sum()) if names else 0.0,
+        "numbers found": float(np.mean(anywhere[numbers])) if numbers else 1.0,
         "numbers missing": float(np.mean(found[numbers] < 1)) if numbers else 0.0,
-        "numbers missing anywhere": float(np.mean(anywhere[numbers] < 1)) if numbers else 0.0,
-        "plain words missing anywhere": float(lost_anywhere[plain].sum() / weights[plain].sum()) if plain else 0.0,
-        "rare words missing": float(lost[rare].sum() / weights[rare].sum()) if rare else 0.0,
-        "largest miss": float(lost.max()),
+        "names missing": float(lost[names].sum() / weights[names].sum()) if names else 0.0,
     }
 
 

@@ -82,6 +82,18 @@ def _stemmer():  # type: ignore[no-untyped-def]
     return Stemmer.Stemmer("english")
 
 
+def _table(name: str) -> list[list[str]]:
+    """The lines of a word table of this package, as lists of words."""
+    text = resources.files("rag_app.verify").joinpath(name).read_text(encoding="utf-8")
+    return [line.split() for line in text.splitlines()]
+
+
+@functools.cache
+def _irregular() -> dict[str, str]:
+    """Irregular forms with their base form: "sung" is "sing", "children" is "child"."""
+    return {form: base for base, *forms in _table("irregular.txt") for form in forms}
+
+
 @functools.lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
     """The soft stem of one word: case folded, Snowball English; numbers without thousands separators."""
@@ -90,7 +102,7 @@ def stem(word: str) -> str:
     word = word.casefold().replace("’", "'")
     if word in _NUMBER_STEMS:
         return _NUMBER_STEMS[word]
-    return str(_stemmer().stemWord(word))
+    return str(_stemmer().stemWord(_irregular().get(word, word)))
 
 
 def words_of(text: str) -> list[Word]:
