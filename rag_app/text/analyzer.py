@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import itertools
 import re
+import string
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
@@ -26,6 +27,8 @@ _MARKS = (
     "\u0bbe-\u0bcd\u0c00-\u0c04\u0c3e-\u0c56\u0c81-\u0c83\u0cbc-\u0cd6\u0d00-\u0d03\u0d3b-\u0d4d"
 )
 _LEXICON_SIZE = 1 << 18
+_LONGEST_KEPT = 40
+_PUNCTUATION = string.punctuation.replace("_", "")
 _JOIN = "[-._'’/\u2010\u2011]"
 _CHAR = rf"(?:[^\W{_RUNS}]|[{_MARKS}])"
 _ASCII_WORD = re.compile(r"\w+(?:[-._'/]\w+)*", re.ASCII)
@@ -80,17 +83,21 @@ class Analyzer(BaseModel):
         """The terms alone."""
         stem = self._stem_for(self.detect(text) if language is None else language)
         lookup = _lexicon(stem, self.parts, self.cjk).__getitem__
-        words = (_ASCII_WORD if text.isascii() else _WORD).findall(text)
-        return list(itertools.chain.from_iterable(map(lookup, words)))
+        # No word reaches over a space; looking pieces up is much faster than finding the words in them.
+        return list(itertools.chain.from_iterable(map(lookup, text.split())))
 
     def index_terms(self, text: str, *, language: str) -> list[str]:
         """The terms to index: those of `terms`, and the single characters of CJK runs, to be asked for alone."""
-        terms = self.terms(text, language=language)
-        if self.cjk == "bigrams" and not text.isascii():
-            for run in _RUN.findall(text):
-                if len(run) > 1:
-                    terms.extend(run)
-        return terms
+        return list(itertools.chain.from_iterable(self.index_terms_each(text.split(), language=language)))
+
+    def index_terms_each(self, pieces: Iterable[str], *, language: str) -> Iterator[Sequence[str]]:
+        """`index_terms` of each of many short texts without spaces in them."""
+        lookup = _lexicon(self._stem_for(language), self.parts, self.cjk).__getitem__
+        for piece in pieces:
+            terms: Sequence[str] = lookup(piece)
+            if self.cjk == "bigrams" and not piece.isascii():
+                terms = [*terms, *itertools.chain.from_iterable(run for run in _RUN.findall(piece) if len(run) > 1)]
+            yield terms
 
     def query_terms(self, text: str, *, languages: Sequence[str]) -> dict[str, int]:
         """Terms to look up, with how often the query has them: each word in each of `languages`.
@@ -127,16 +134,27 @@ class Analyzer(BaseModel):
 
 
 class _Lexicon(dict[str, tuple[str, ...]]):
-    """The terms of each word met so far, for one way of analyzing; forgets all when it has grown large."""
+    """The terms of each word, or piece of text between spaces, met so far; forgets all when it has grown large."""
 
     def __init__(self, stem: str | None, parts: bool, cjk: str) -> None:
         super().__init__()
         self._settings = (stem, parts, cjk)
 
-    def __missing__(self, word: str) -> tuple[str, ...]:
+    def __missing__(self, piece: str) -> tuple[str, ...]:
         if len(self) >= _LEXICON_SIZE:
             self.clear()
-        terms = self[word] = _word_terms(word, *self._settings)
+        bare = piece.strip(_PUNCTUATION)
+        if bare.isascii() and bare.isalpha():
+            words = [bare]
+        else:
+            words = (_ASCII_WORD if piece.isascii() else _WORD).findall(piece)
+        if len(words) == 1:
+            word = words[0]
+            terms = _word_terms(word, *self._settings) if word == piece else self[word]
+        else:
+            terms = tuple(itertools.chain.from_iterable(map(self.__getitem__, words)))
+        if len(piece) <= _LONGEST_KEPT:
+            self[piece] = terms
         return terms
 
 
@@ -146,6 +164,8 @@ def _lexicon(stem: str | None, parts: bool, cjk: str) -> _Lexicon:
 
 
 def _word_terms(word: str, stem: str | None, parts: bool, cjk: str) -> tuple[str, ...]:
+    if word.isascii() and word.isalpha():
+        return (_stemmed(word.lower(), stem),)
     if _RUN.match(word):
         return tuple(_fold(word[a:b]) for a, b in _word_spans(word, parts, cjk))
     spans = _word_spans(word, parts, cjk)
@@ -179,7 +199,7 @@ def _stemmer(language: str) -> Callable[[str], str]:
     import Stemmer
 
     try:
-        stem: Any = Stemmer.Stemmer(language).stemWord
+        stem: Any = Stemmer.Stemmer(language, maxCacheSize=0).stemWord  # the lexicon remembers
     except KeyError:
         known = ", ".join(sorted(Stemmer.algorithms()))
         raise ConfigError(f"analyzer.language: {language!r} is unknown; there are auto, none, {known}") from None

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import functools
 import re
-from collections import Counter
 from collections.abc import Mapping
 
 # Names are Snowball's. Lists are short on purpose: words that fill queries and texts, none that carries a subject.
@@ -85,6 +83,11 @@ _WORDS: Mapping[str, str] = {
 }
 LANGUAGES: tuple[str, ...] = tuple(_WORDS)
 STOP_WORDS: Mapping[str, frozenset[str]] = {language: frozenset(words.split()) for language, words in _WORDS.items()}
+_LANGUAGES_OF: Mapping[str, tuple[str, ...]] = {
+    word: tuple(language for language in LANGUAGES if word in STOP_WORDS[language])
+    for words in STOP_WORDS.values()
+    for word in words
+}
 
 _LETTERS = re.compile(r"[^\W\d_]+")
 _SPACELESS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -96,42 +99,39 @@ _SCRIPTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("tamil", re.compile("[\u0b80-\u0bff]")),
     ("armenian", re.compile("[\u0530-\u058f]")),
 )
-_WINDOW = 1000
+_WINDOW = 500
 
 
 def detect_language(text: str, default: str = "english") -> str:
     """The Snowball name of the text's language, told by its function words; "none" when it has no such language.
 
-    Looks at the beginning, the middle and the end, 1000 characters each. A text of ASCII letters without a function
+    Looks at the beginning, the middle and the end, 500 characters each. A text of ASCII letters without a function
     word counts as `default`; one in a script that only few languages use, as the commonest of them.
     """
     if len(text) > 3 * _WINDOW:
         middle = len(text) // 2
         text = " ".join((text[:_WINDOW], text[middle : middle + _WINDOW], text[-_WINDOW:]))
     words = _LETTERS.findall(text.casefold())
-    if _SPACELESS.search(text) and len(_SPACELESS.findall(text)) * 4 > sum(map(len, words)):
+    if not text.isascii() and len(_SPACELESS.findall(text)) * 4 > sum(map(len, words)):
         return "none"
     counts: dict[str, int] = {}
-    for word, times in Counter(words).items():
-        for language in _languages_of(word):
-            counts[language] = counts.get(language, 0) + times
+    for word in filter(_LANGUAGES_OF.__contains__, words):
+        for language in _LANGUAGES_OF[word]:
+            counts[language] = counts.get(language, 0) + 1
     if counts:
         # Ties go to the language that stands first in the list.
-        best = max(LANGUAGES, key=lambda language: (counts.get(language, 0), -LANGUAGES.index(language)))
+        best = min(counts, key=lambda language: (-counts[language], LANGUAGES.index(language)))
         if counts[best] * 25 >= len(words):
             return best
     return _by_script(text, words, default)
-
-
-@functools.lru_cache(maxsize=65536)
-def _languages_of(word: str) -> tuple[str, ...]:
-    return tuple(language for language, words in STOP_WORDS.items() if word in words)
 
 
 def _by_script(text: str, words: list[str], default: str) -> str:
     letters = sum(len(word) for word in words)
     if not letters:
         return "none"
+    if text.isascii():
+        return default
     for language, pattern in _SCRIPTS:
         if len(pattern.findall(text)) * 2 > letters:
             return language

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,21 +23,48 @@ class Postings(NamedTuple):
     lengths: Array
 
 
-def build_postings(texts: Iterable[Sequence[str]]) -> Postings:
-    """The inverted lists of rows that are given as their terms."""
-    vocabulary: defaultdict[str, int] = defaultdict()
-    vocabulary.default_factory = vocabulary.__len__  # a new term gets the next number
-    numbers, lengths = array("i"), array("i")
-    for terms in texts:
-        numbers.extend(map(vocabulary.__getitem__, terms))
-        lengths.append(len(terms))
-    sizes = np.frombuffer(lengths, dtype=np.int32) if len(lengths) else np.empty(0, np.int32)
-    flat = np.frombuffer(numbers, dtype=np.int32) if len(numbers) else np.empty(0, np.int32)
+TermsOfEach = Callable[[Iterable[str], str], Iterable[Sequence[str]]]
+
+
+def build_postings(texts: Iterable[tuple[str, str]], terms_of_each: TermsOfEach) -> Postings:
+    """The inverted lists of rows given as (text, language); `terms_of_each(pieces, language)` are the terms of each.
+
+    No term reaches over a space, so each different piece between spaces is analyzed once.
+    """
+    numbering = itertools.count()
+    pieces: dict[str, defaultdict[str, int]] = {}  # language -> piece -> number
+    flat, lengths = array("i"), array("i")
+    for text, language in texts:
+        if language not in pieces:
+            pieces[language] = defaultdict(numbering.__next__)
+        before = len(flat)
+        flat.extend(map(pieces[language].__getitem__, text.split()))
+        lengths.append(len(flat) - before)
+    vocabulary: defaultdict[str, int] = defaultdict(itertools.count().__next__)
+    terms_of_piece: list[list[int]] = [[]] * sum(map(len, pieces.values()))
+    for language, table in pieces.items():
+        for number, found in zip(table.values(), terms_of_each(table, language), strict=True):
+            terms_of_piece[number] = [vocabulary[term] for term in found]
+    piece_of = np.frombuffer(flat, dtype=np.int32) if len(flat) else np.empty(0, np.int32)
+    rows = np.repeat(np.arange(len(lengths), dtype=np.int64), np.asarray(lengths, dtype=np.int64))
+    terms, rows = _spread(terms_of_piece, piece_of, rows)
     names = sorted((encode(term), i) for term, i in vocabulary.items())
     place = np.empty(len(names), dtype=np.int64)
     place[[i for _, i in names]] = np.arange(len(names))
-    rows = np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)
-    return _assemble([name for name, _ in names], place[flat], rows, None, sizes)
+    sizes = np.bincount(rows, minlength=len(lengths))
+    return _assemble([name for name, _ in names], place[terms], rows, None, sizes)
+
+
+def _spread(terms_of_piece: Sequence[Sequence[int]], pieces: Array, rows: Array) -> tuple[Array, Array]:
+    """Each occurrence of a piece as one occurrence of each of its terms: (terms, rows)."""
+    counts = np.fromiter(map(len, terms_of_piece), dtype=np.int64, count=len(terms_of_piece))
+    starts = np.cumsum(counts) - counts
+    terms = np.fromiter(itertools.chain.from_iterable(terms_of_piece), dtype=np.int64, count=int(counts.sum()))
+    times = counts[pieces]
+    ends = np.cumsum(times)
+    total = int(ends[-1]) if len(ends) else 0
+    within = np.arange(total) - np.repeat(ends - times, times)
+    return terms[np.repeat(starts[pieces], times) + within], np.repeat(rows, times)
 
 
 def _assemble(terms: list[bytes], term_of: Array, row_of: Array, counts: Array | None, lengths: Array) -> Postings:

@@ -33,15 +33,19 @@ def okapi_floor(settings: BM25Settings, *, n: int, dfs: Array) -> float:
     return settings.epsilon * float(values.sum() / len(dfs))
 
 
-def term_weights(settings: BM25Settings, *, counts: Array, lengths: Array, average: float) -> Floats:
+def length_norms(settings: BM25Settings, *, lengths: Array, average: float) -> Floats:
+    """1 - b + b length / average for each chunk: above 1 where it is longer than the average."""
+    return np.asarray(1 - settings.b + settings.b * np.maximum(lengths, 1).astype(np.float64) / (average or 1.0))
+
+
+def term_weights(settings: BM25Settings, *, counts: Array, norm: Floats) -> Floats:
     """The part of each chunk's score that depends on how often it has the term: (m,), (m,) -> (m,) float64.
 
-    lucene, okapi: tf (k1 + 1) / (tf + k1 (1 - b + b length / average)).
-    plus: the same, plus delta. l: (k1 + 1)(c + delta) / (k1 + c + delta) with c = tf / (1 - b + b length / average).
+    lucene, okapi: tf (k1 + 1) / (tf + k1 norm). plus: the same, plus delta.
+    l: (k1 + 1)(c + delta) / (k1 + c + delta) with c = tf / norm.
     """
-    k1, b = settings.k1, settings.b
+    k1 = settings.k1
     tf = counts.astype(np.float64)
-    norm = 1 - b + b * lengths.astype(np.float64) / (average or 1.0)
     if settings.variant == "l":
         delta = 0.5 if settings.delta is None else settings.delta
         # A norm of 0 needs b = 1 and no term at all, which a chunk with the term cannot have.
@@ -53,33 +57,34 @@ def term_weights(settings: BM25Settings, *, counts: Array, lengths: Array, avera
     return np.asarray(result)
 
 
-def counts_at(posting: tuple[Array, Array], rows: Array) -> Array:
-    """How often the term stands in each of `rows`; 0 where it does not."""
-    listed, counts = posting
+def impacts_at(listed: Array, impacts: Array, rows: Array) -> tuple[Array, Array]:
+    """For each of `rows` whether it is listed (ascending), and its impact; 0 where it is not."""
     if not len(listed):
-        return np.zeros(len(rows), dtype=np.int64)
-    # Of one type with the list: otherwise numpy would convert the whole list first.
-    rows = rows.astype(listed.dtype)
+        return np.zeros(len(rows), dtype=bool), np.zeros(len(rows))
     places = np.minimum(listed.searchsorted(rows), len(listed) - 1)
-    return np.asarray((listed[places] == rows) * counts[places])
+    found = np.asarray(listed[places] == rows)
+    return found, np.where(found, impacts[places], 0.0)
 
 
-def candidates(scores: Array, k: int, *, slack: float) -> Array:
-    """Rows that may be among the k best when each score may be off by `slack`; rows at -inf are never among them.
+def candidates(scores: Array, k: int, *, slack: float = 0.0, above: float = -np.inf) -> Array:
+    """Rows, ascending, that may be among the k best when each score may be off by `slack`; only those over `above`.
 
     A lower bound for the k-th best comes from the maxima of many small groups, which is cheaper than a partition.
     """
     n = len(scores)
-    width = n // max(4 * k, 1)
+    width = min(n // max(4 * k, 1), 64)
     if width < 2:
-        return np.flatnonzero(scores > -np.inf)
-    width = min(width, 64)
+        return np.flatnonzero(scores > above)
     groups = n // width
-    best = scores[: groups * width].reshape(width, groups).max(axis=0)
-    bound = np.partition(best, groups - k)[groups - k]
-    if not bound > -np.inf:
-        return np.flatnonzero(scores > -np.inf)
-    return np.flatnonzero(scores >= bound - slack)
+    table = scores[: groups * width].reshape(width, groups)
+    best = table.max(axis=0)
+    bound = np.partition(best, groups - k)[groups - k] - slack
+    if not bound > above:
+        return np.flatnonzero(scores > above)
+    columns = np.flatnonzero(best >= bound)
+    inner, column = np.nonzero(table[:, columns] >= bound)
+    rest = np.flatnonzero(scores[groups * width :] >= bound) + groups * width
+    return np.sort(np.concatenate([inner * groups + columns[column], rest]))
 
 
 def cosines(vectors: Array, query: Array) -> Floats:

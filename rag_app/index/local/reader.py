@@ -67,10 +67,16 @@ class IndexReader:
         return self.dense_by_vectors(self.embed_query(query)[None], k=k, filters=filter)[0]
 
     def dense_by_vectors(
-        self, vectors: npt.ArrayLike, *, k: int, filters: FilterLike | Sequence[FilterLike] = None
+        self,
+        vectors: npt.ArrayLike,
+        *,
+        k: int,
+        filters: FilterLike | Sequence[FilterLike] = None,
+        exact: bool = False,
     ) -> list[tuple[Hit, ...]]:
         """`dense` for given query vectors (q, d): one filter for all, or a list of one for each.
 
+        `exact` scans all rows, whatever the setting `dense`.
         EmbeddingError for another dimension or NaN, ConfigError when filters and queries differ in number.
         """
         queries = check_queries(vectors, self._snapshot.dimension)
@@ -79,7 +85,7 @@ class IndexReader:
         )
         if len(each) != len(queries):
             raise ConfigError(f"filters: {len(each)} filters for {len(queries)} queries; give one for all, or one each")
-        return self._reading(lambda: self._snapshot.dense(queries, k=k, filters=each))
+        return self._reading(lambda: self._snapshot.dense(queries, k=k, filters=each, exact=exact))
 
     def get(self, ids: Sequence[str]) -> list[Document]:
         """Copies of the chunks in the order of `ids`; unknown ids are left out."""

@@ -18,7 +18,6 @@ from langchain_core.documents import Document
 from rag_app.index.local.container import encode
 from rag_app.types import ConfigError, Layout, LoadedDocument
 
-_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _DATETIME, _DATE = "$datetime", "$date"
 # Touching or moving a file does not change the document.
 _VOLATILE = frozenset({"mtime", "modified", "ctime", "atime", "accessed"})
@@ -62,14 +61,21 @@ def revived(value: Any) -> Any:
     return value
 
 
-def dump(value: Any) -> bytes:
-    """One line of JSON with its newline."""
-    return encode(_ENCODER.encode(value)) + b"\n"
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=lambda value: plain(value, ""))
+
+
+def dump(record: Mapping[str, Any], what: str) -> bytes:
+    """One line of JSON with its newline; ConfigError names the metadata field that cannot be stored."""
+    try:
+        return encode(_ENCODER.encode(record)) + b"\n"
+    except (TypeError, ConfigError):
+        metadata = plain(record["metadata"], f"{what}: metadata")
+        return encode(_ENCODER.encode({**record, "metadata": metadata})) + b"\n"
 
 
 def chunk_line(chunk: Document) -> bytes:
     """The chunk's text and metadata; its id stands in the table of ids."""
-    return dump({"text": chunk.page_content, "metadata": plain(chunk.metadata, f"chunk {chunk.id}: metadata")})
+    return dump({"text": chunk.page_content, "metadata": chunk.metadata}, f"chunk {chunk.id}")
 
 
 def read_chunk(chunk_id: str, record: Mapping[str, Any]) -> Document:
@@ -82,11 +88,11 @@ def document_line(document: LoadedDocument, fingerprint: str) -> bytes:
     record: dict[str, Any] = {
         "source": source_of(document),
         "fingerprint": fingerprint,
-        "metadata": plain(document.metadata, f"document {document.id}: metadata"),
+        "metadata": document.metadata,
         "text": document.page_content,
     }
     layout = document.layout.model_dump(mode="json", exclude_defaults=True)
-    return dump({**record, "layout": layout} if layout else record)
+    return dump({**record, "layout": layout} if layout else record, f"document {document.id}")
 
 
 def read_document(doc_id: str, record: Mapping[str, Any]) -> LoadedDocument:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,8 @@ from rag_app.index.local.container import (
     write_lines,
 )
 from rag_app.index.local.manifest import describe
-from rag_app.index.local.postings import Postings, build_postings, merge_postings
+from rag_app.index.local.neighbors import FILES, SMALLEST, Neighbors, write_neighbors
+from rag_app.index.local.postings import Postings, TermsOfEach, build_postings, merge_postings
 from rag_app.index.local.records import chunk_line, revived, text_to_index
 from rag_app.types import IndexDamagedError
 
@@ -83,6 +84,8 @@ class Segment:
             self.vectors: Array = (
                 vectors.reshape(self.rows, dimension) if dimension else np.empty((self.rows, 0), np.float32)
             )
+            there = [(kind, folder / name) for kind, name in FILES.items() if (folder / name).exists()]
+            self.neighbors = Neighbors(there[0][1], there[0][0]) if there else None
         except (KeyError, ValueError, TypeError) as error:
             raise IndexDamagedError(f"{folder} is damaged ({error}); rebuild with `rag-app index --rebuild`") from error
 
@@ -120,13 +123,16 @@ def write_segment(
     chunks: Sequence[StoredChunk],
     *,
     dimension: int,
-    index_terms: Callable[[str, str], Sequence[str]],
+    dense: str,
+    terms_of_each: TermsOfEach,
 ) -> dict[str, Any]:
-    """Write documents and chunks as a new segment; its entry for the manifest. `index_terms(text, language)`."""
+    """Write documents and chunks as a new segment; its entry for the manifest."""
     documents = sorted(documents, key=lambda d: encode(d.doc_id))
     chunks = sorted(chunks, key=lambda c: encode(str(c.chunk.id)))
     number = {document.doc_id: i for i, document in enumerate(documents)}
-    postings = build_postings(index_terms(text_to_index(c.chunk), documents[number[c.doc_id]].language) for c in chunks)
+    postings = build_postings(
+        ((text_to_index(c.chunk), documents[number[c.doc_id]].language) for c in chunks), terms_of_each
+    )
     columns, fields = build_columns(c.chunk.metadata for c in chunks)
     folder.mkdir(parents=True)
     with (folder / VECTORS).open("wb") as out:
@@ -144,6 +150,8 @@ def write_segment(
         no_vector=no_vector,
         columns=columns,
         fields=fields,
+        dimension=dimension,
+        dense=dense,
     )
 
 
@@ -158,6 +166,8 @@ def _finish(
     no_vector: Array,
     columns: Mapping[str, Array],
     fields: list[dict[str, Any]],
+    dimension: int,
+    dense: str,
 ) -> dict[str, Any]:
     sources = [encode(document.source) for document in documents]
     languages = sorted({document.language for document in documents})
@@ -181,7 +191,11 @@ def _finish(
     arrays["chunk_lines"] = chunk_lines
     arrays["document_lines"] = write_lines(folder / DOCUMENTS, (document.line for document in documents))
     write_arrays(folder / ARRAYS, {**arrays, **columns}, {"rows": len(ids), "languages": languages, "fields": fields})
-    names = (ARRAYS, CHUNKS, DOCUMENTS, VECTORS)
+    names = [ARRAYS, CHUNKS, DOCUMENTS, VECTORS]
+    if dense in FILES and dimension and len(ids) >= SMALLEST:
+        vectors = map_file(folder / VECTORS).view(np.float32).reshape(len(ids), dimension)
+        write_neighbors(folder / FILES[dense], vectors, dense)
+        names.append(FILES[dense])
     for name in names:
         sync_file(folder / name)
     sync_file(folder)
@@ -189,7 +203,9 @@ def _finish(
     return {"name": folder.name, "rows": len(ids), "documents": len(documents), "files": files, "deleted": None}
 
 
-def merge_segments(folder: Path, parts: Sequence[tuple[Segment, Array, Array]], *, dimension: int) -> dict[str, Any]:
+def merge_segments(
+    folder: Path, parts: Sequence[tuple[Segment, Array, Array]], *, dimension: int, dense: str
+) -> dict[str, Any]:
     """One segment with the live rows and documents of several (segment, live rows, live documents: booleans)."""
     documents = [
         StoredDocument(
@@ -238,4 +254,6 @@ def merge_segments(folder: Path, parts: Sequence[tuple[Segment, Array, Array]], 
         no_vector=no_vector[no_vector >= 0].astype(np.int32),
         columns=columns,
         fields=fields,
+        dimension=dimension,
+        dense=dense,
     )

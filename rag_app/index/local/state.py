@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -11,12 +12,13 @@ from langchain_core.documents import Document
 from rag_app.filters import Filter, parse_filter
 from rag_app.index.base import FilterLike
 from rag_app.index.local.container import Array
+from rag_app.index.local.kept import Kept
 from rag_app.index.local.records import read_chunk, read_document
 from rag_app.index.local.segment import Segment
 from rag_app.index.settings import IndexSettings
 from rag_app.types import LoadedDocument
 
-_MASKS_KEPT = 16
+_MASK_BYTES = 16 << 20
 
 
 class LiveSegment:
@@ -34,7 +36,6 @@ class LiveSegment:
         lengths = segment.lengths if self.live is None else segment.lengths[self.live]
         self.count = len(lengths)
         self.total_length = int(lengths.sum(dtype=np.int64))
-        self.norm: Array = np.empty(0, dtype=np.float32)
 
     def is_live(self, row: int) -> bool:
         """Whether the row has no tombstone."""
@@ -43,12 +44,6 @@ class LiveSegment:
     def rows(self) -> Array:
         """The live rows."""
         return np.arange(self.segment.rows) if self.live is None else np.flatnonzero(self.live)
-
-    def df(self, posting: tuple[Array, Array] | None) -> int:
-        """Live rows that have the term."""
-        if posting is None:
-            return 0
-        return len(posting[0]) if self.live is None else int(np.count_nonzero(self.live[posting[0]]))
 
 
 class State:
@@ -60,11 +55,9 @@ class State:
         self.dimension = dimension
         self.count = sum(part.count for part in self.segments)
         self.average = sum(part.total_length for part in self.segments) / self.count if self.count else 0.0
-        self._masks: dict[str, list[Array]] = {}
-        bm25 = settings.bm25
-        for part in self.segments:
-            relative = part.segment.lengths / np.float32(self.average or 1.0)
-            part.norm = np.asarray(bm25.k1 * (1 - bm25.b + bm25.b * relative), dtype=np.float32)
+        # Rows are numbered through all segments: those of segment i begin at offsets[i].
+        *self.offsets, self.rows = itertools.accumulate((part.segment.rows for part in self.segments), initial=0)
+        self._masks: Kept[list[Array]] = Kept(_MASK_BYTES)
         languages: Counter[str] = Counter()
         for part in self.segments:
             codes = part.segment.doc_language[part.live_documents]
@@ -80,10 +73,15 @@ class State:
         key = repr(parsed)
         found = self._masks.get(key)
         if found is None:
-            found = self._masks[key] = [self._mask(part, parsed) for part in self.segments]
-            while len(self._masks) > _MASKS_KEPT:
-                self._masks.pop(next(iter(self._masks)), None)
+            found = self._masks.put(key, [self._mask(part, parsed) for part in self.segments], self.rows)
         return list(found)
+
+    def mask(self, filter: FilterLike) -> Array | None:
+        """Of all rows, which pass the filter and are live; None when there is no filter (dead rows are not told)."""
+        if filter is None or (isinstance(filter, Mapping) and not filter):
+            return None
+        masks = [mask for mask in self.masks(filter) if mask is not None]
+        return masks[0] if len(masks) == 1 else np.concatenate(masks or [np.empty(0, dtype=bool)])
 
     @staticmethod
     def _mask(part: LiveSegment, parsed: Filter) -> Array:

@@ -160,7 +160,8 @@ class Writer:
             documents,
             chunks,
             dimension=self.dimension,
-            index_terms=lambda text, language: analyzer.index_terms(text, language=language),
+            dense=self.settings.dense,
+            terms_of_each=lambda pieces, language: analyzer.index_terms_each(pieces, language=language),
         )
         self._take_in(folder, entry)
         self._pending.clear()
@@ -188,7 +189,10 @@ class Writer:
             folder = self._new_folder()
             kept = [part for part in self.parts if part not in group]
             entry = merge_segments(
-                folder, [(p.segment, p.live, p.live_documents) for p in group], dimension=self.dimension
+                folder,
+                [(p.segment, p.live, p.live_documents) for p in group],
+                dimension=self.dimension,
+                dense=self.settings.dense,
             )
             self.parts = kept
             self._take_in(folder, entry)
