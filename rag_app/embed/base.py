@@ -11,6 +11,7 @@ import numpy.typing as npt
 from langchain_core.embeddings import Embeddings
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 
+from rag_app.embed.long import window_parts
 from rag_app.types import ConfigError, EmbeddingError
 
 Matrix = npt.NDArray[np.float32]
@@ -71,8 +72,25 @@ class Embedder(BaseModel, Embeddings, ABC):
     def encode(self, texts: Sequence[str], *, query: bool = False) -> Matrix:
         """(n, d) float32, rows of unit norm, in the order of `texts`. No texts: (0, d).
 
-        Equal texts get equal rows. A row shorter than .01 is left as it is: `checks.check_vectors` refuses it.
+        A passage above the window is read part by part; its row is the mean of theirs, weighted by their tokens. Equal
+        texts get equal rows. A row shorter than .01 is left as it is: `checks.check_vectors` refuses it.
         """
+        window = self.max_tokens
+        if query or window is None:
+            return self._encode_parts(texts, query=query)
+        prefix = self.prefixes[1]
+        room = max(8, window - self.count_tokens(prefix)) if prefix else window
+        parts = {text: window_parts(text, self.count_tokens, room) for text in dict.fromkeys(texts)}
+        rows = self._encode_parts([part for text in texts for part, _ in parts[text]], query=False)
+        if len(rows) == len(texts):
+            return rows
+        weights = np.array([[size] for text in texts for _, size in parts[text]], dtype=np.float32)
+        starts = np.cumsum([0, *(len(parts[text]) for text in texts[:-1])])
+        means = unit_rows(np.add.reduceat(rows * weights, starts) / np.add.reduceat(weights, starts))
+        single = np.array([len(parts[text]) == 1 for text in texts])[:, None]
+        return np.where(single, rows[starts], means)
+
+    def _encode_parts(self, texts: Sequence[str], *, query: bool) -> Matrix:
         prefix = self.prefixes[0 if query else 1]
         order = sorted(dict.fromkeys(texts), key=lambda text: (len(text), text))
         if not order:

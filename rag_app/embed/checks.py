@@ -58,8 +58,8 @@ def _fault(vector: Sequence[float] | npt.NDArray[np.float32] | None, dimension: 
     return f"length {norm:.4f}, below {MIN_NORM}" if norm < MIN_NORM else None
 
 
-def overlong(embedder: Embedder, texts: Sequence[str], ids: Sequence[str]) -> list[str]:
-    """One sentence for each chunk that is longer than the model's window: its tail could not be found."""
+def overlong(embedder: Embedder, texts: Sequence[str], ids: Sequence[str], *, allowed: int = 0) -> list[str]:
+    """One sentence for each chunk that is longer than the model's window and than `allowed`."""
     window = embedder.max_tokens
     if window is None:
         return []
@@ -67,8 +67,8 @@ def overlong(embedder: Embedder, texts: Sequence[str], ids: Sequence[str]) -> li
     # A token has at least one character, so short texts need no counting.
     sizes = ((chunk_id, count(text)) for chunk_id, text in zip(ids, texts, strict=True) if len(text) > window - 2)
     return [
-        f"chunk {chunk_id} has {size} tokens, {embedder.name} reads {window}: its end is not in the vector; "
-        "make chunks smaller (`split.chunk_size`)"
+        f"chunk {chunk_id} has {size} tokens, {embedder.name} reads {window}: its vector is the mean of its parts, "
+        "which finds no single sentence well; make chunks smaller (`split.chunk_size`)"
         for chunk_id, size in sizes
-        if size > window
+        if size > max(window, allowed)
     ]

@@ -7,9 +7,10 @@ from fnmatch import fnmatchcase
 from typing import Annotated, Any, Literal, Self
 
 from langchain_core.documents import Document
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from rag_app.split.base import ChunkSpan, SpanSplitter
+from rag_app.split.base import ChunkSpan, SpanSplitter, trim
+from rag_app.split.blocks import find_blocks, paths
 from rag_app.split.code import CodeSplitter
 from rag_app.split.page import PageSplitter
 from rag_app.split.parent import ParentSplitter
@@ -17,7 +18,9 @@ from rag_app.split.recursive import RecursiveSplitter
 from rag_app.split.semantic import SemanticSplitter
 from rag_app.split.sentence import SentenceWindowSplitter
 from rag_app.split.structure import HtmlSplitter, MarkdownSplitter
-from rag_app.types import Span
+from rag_app.types import Heading, LoadedDocument, Span
+
+_MOST_CHARACTERS = 12  # to a token, in any text that is not made of spaces
 
 Member = Annotated[
     RecursiveSplitter
@@ -73,21 +76,73 @@ def _default() -> MarkdownSplitter:
     return MarkdownSplitter(chunk_size=600, oversized="split")
 
 
+class WholeSplitter(SpanSplitter):
+    """The document as one chunk; what is above the embedder's window is embedded part by part."""
+
+    oversized: Literal["warn", "error", "split", "ignore"] = "ignore"
+
+    def spans(self, text: str) -> list[Span]:
+        span = trim(text, 0, len(text))
+        return [] if span is None else [span]
+
+    def document_spans(self, document: Document) -> list[ChunkSpan]:
+        path = next((path for _, path in paths(headings_of(document))), None)
+        return [ChunkSpan(span, section_path=path) for span in self.spans(document.page_content)]
+
+
+def headings_of(document: Document) -> list[Heading]:
+    """The headings that a loader found; those in the text where it found none."""
+    known = document.layout.headings if isinstance(document, LoadedDocument) else ()
+    text = document.page_content
+    blocks = () if known else find_blocks(text, None)
+    found = (Heading(start=b.span.start, level=b.level, title=b.title) for b in blocks if b.kind == "heading")
+    return [*known, *found]
+
+
 class ProfileSplitter(SpanSplitter):
-    """Splits each document by the first profile that matches it, and by `default` when none does."""
+    """Splits each document by the first profile that matches it, and by `default` when none does.
+
+    A short document that no profile matches stays whole, unless it has sections or pages of its own: cutting an
+    abstract or a paragraph costs retrieval more than its length does (benchmarks/retrieval).
+    """
 
     kind: Literal["auto"] = "auto"
+    whole_below: int = Field(
+        default=512,
+        ge=0,
+        description="A document without sections stays whole up to so many tokens; 0, also where `default` is given.",
+    )
     profiles: list[Profile] = Field(
         default_factory=default_profiles, description="Kinds of documents, first match wins."
     )
     default: Member = Field(default_factory=_default, description="For all others.")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _own_sizes_hold(cls, values: Any) -> Any:
+        # Who gives a splitter of their own means its sizes.
+        if isinstance(values, dict) and "default" in values:
+            return {"whole_below": 0, **values}
+        return values
+
     def for_document(self, document: Document) -> SpanSplitter:
         """The splitter for this document."""
-        return next((profile.splitter for profile in self.profiles if profile.matches(document)), self.default)
+        found = next((profile.splitter for profile in self.profiles if profile.matches(document)), None)
+        if found is not None:
+            return found
+        return self.sharing(WholeSplitter()) if self._stays_whole(document) else self.default
+
+    def _stays_whole(self, document: Document) -> bool:
+        text = document.page_content
+        if len(text) > _MOST_CHARACTERS * self.whole_below:
+            return False
+        if isinstance(document, LoadedDocument) and len(document.layout.pages) > 1:
+            return False
+        size = self.count_tokens(text) if self.count_tokens else len(text) // 4
+        return size <= self.whole_below and len(headings_of(document)) <= 1
 
     def spans(self, text: str) -> list[Span]:
-        return self.default.spans(text)
+        return self.for_document(Document(page_content=text)).spans(text)
 
     def document_spans(self, document: Document) -> list[ChunkSpan]:
         return self.for_document(document).document_spans(document)
@@ -99,6 +154,11 @@ class ProfileSplitter(SpanSplitter):
     def members(self) -> Sequence[SpanSplitter]:
         """Every splitter that may be chosen."""
         return [*(profile.splitter for profile in self.profiles), self.default]
+
+    @property
+    def allowed_tokens(self) -> int:
+        """Chunks of up to so many tokens are meant to be: nobody need be warned of them."""
+        return self.whole_below
 
     @property
     def needs_embedder(self) -> bool:

@@ -13,6 +13,7 @@ from rag_app.split import (
     SemanticSplitter,
     SentenceWindowSplitter,
 )
+from rag_app.types import Heading, Layout, LoadedDocument
 
 
 def _document(**metadata: object) -> Document:
@@ -20,7 +21,7 @@ def _document(**metadata: object) -> Document:
 
 
 def test_one_size_for_all_is_not_the_default() -> None:
-    splitter = ProfileSplitter()
+    splitter = ProfileSplitter(whole_below=0)
     code = splitter.for_document(_document(document_type="code"))
     contract = splitter.for_document(_document(document_type="contract"))
     prose = splitter.for_document(_document(document_type="prose"))
@@ -36,7 +37,8 @@ def test_the_first_profile_whose_conditions_all_hold_decides() -> None:
         profiles=[
             Profile(name="minutes", glob=["minutes/*"], metadata={"lang": "de"}, splitter=SentenceWindowSplitter()),
             Profile(name="minutes", glob=["minutes/*", "*.vtt"], splitter=RecursiveSplitter(chunk_size=5)),
-        ]
+        ],
+        whole_below=0,
     )
     assert splitter.for_document(_document(source="minutes/a.txt", lang="de")).kind == "sentence"  # type: ignore[attr-defined]
     assert splitter.chunks(_document(source="talk.vtt"))[0].page_content == "One."
@@ -49,3 +51,26 @@ def test_what_is_bound_reaches_every_member() -> None:
     bound = splitter.bind(count_tokens=len, max_tokens=7)
     assert (bound.profiles[0].splitter.max_tokens, bound.default.max_tokens, bound.max_tokens) == (7, 7, 7)
     assert splitter.profiles[0].splitter.max_tokens is None
+
+
+def test_a_short_document_stays_whole_and_a_long_one_does_not() -> None:
+    text = "A sentence of eight words stands right here. " * 20
+    splitter = ProfileSplitter(whole_below=250).bind(count_tokens=lambda text: len(text.split()), max_tokens=100)
+    (chunk,) = splitter.chunks(Document(page_content=f"\n{text}"))
+    assert chunk.page_content == text.strip()
+    assert len(splitter.chunks(Document(page_content=text * 2))) > 2
+    assert len(splitter.model_copy(update={"whole_below": 0}).chunks(Document(page_content=text))) > 1
+    assert splitter.split_text(text) == [text.strip()]
+
+
+def test_a_document_with_sections_is_cut_along_them_however_short() -> None:
+    text = "# Pump\n\n" + "Reset the pump. " * 60 + "\n\n# Valve\n\n" + "Close the valve. " * 60
+    headings = (Heading(start=0, level=1, title="Pump"), Heading(start=text.index("# Valve"), level=1, title="Valve"))
+    document = LoadedDocument(page_content=text, layout=Layout(headings=headings))
+    chunks = ProfileSplitter(whole_below=5000).chunks(document)
+    assert {tuple(chunk.metadata["section_path"]) for chunk in chunks} == {("Pump",), ("Valve",)}
+
+
+def test_a_profile_that_matches_is_asked_before_the_length() -> None:
+    splitter = ProfileSplitter(profiles=[Profile(name="all", splitter=RecursiveSplitter(chunk_size=5))])
+    assert [chunk.page_content for chunk in splitter.chunks(_document())] == ["One.", "Two."]

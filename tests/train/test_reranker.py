@@ -122,7 +122,7 @@ def test_the_weight_is_the_one_that_suits_the_held_out_queries() -> None:
     good = {str(i): judged([0.0, 0.0, 9.0]) for i in range(4)}
     blend, values = _weigh(good, {i: {"c": 1} for i in good})
     assert blend > 1
-    assert values["blended"] == {i: 1.0 for i in good}
+    assert values["blended"] == dict.fromkeys(good, 1.0)
     bad, _ = _weigh(good, {i: {"a": 1} for i in good})
     assert bad == 0.1
 
