@@ -2,62 +2,25 @@
 
 from __future__ import annotations
 
-import random
-import re
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 from langchain_core.documents import BaseDocumentTransformer, Document
 from pydantic import BaseModel
 
 from rag_app.embed import overlong
 from rag_app.index import LocalIndex
 from rag_app.index.local.records import fingerprint_of, source_of, text_to_index
-from rag_app.split.base import OversizedChunkWarning
+from rag_app.ingest.checks import check_rankings, measure_recall
+from rag_app.ingest.report import IngestReport
+from rag_app.split.base import OversizedChunkWarning, SpanSplitter
+from rag_app.split.checkpoints import CheckpointCollector
 from rag_app.types import LoadedDocument, LoadFailure
 
 Progress = Callable[[int, int, str], None]
-_SAMPLE = 100
-_SEED = 20090719
-_DEPTH = 10
-_WORD = re.compile(r"\S+")
-
-
-@dataclass(frozen=True, slots=True)
-class IngestReport:
-    """What happened. `documents` and `chunks` are those the index holds now; the other counts are documents.
-
-    `failed` are (source, reason); `tested` how many chunks were searched for afterwards, by both rankings.
-    """
-
-    documents: int
-    chunks: int
-    added: int
-    updated: int
-    deleted: int
-    skipped: int
-    failed: tuple[dict[str, str], ...] = ()
-    seconds: float = 0.0
-    warnings: tuple[str, ...] = ()
-    tested: int = 0
-    dry_run: bool = False
-
-    def joined(self, later: IngestReport) -> IngestReport:
-        """Two steps as one report; what the index holds is what it holds after the later one."""
-        return replace(
-            later,
-            added=self.added + later.added,
-            updated=self.updated + later.updated,
-            deleted=self.deleted + later.deleted,
-            skipped=self.skipped + later.skipped,
-            failed=(*self.failed, *later.failed),
-            seconds=self.seconds + later.seconds,
-            warnings=(*self.warnings, *later.warnings),
-        )
 
 
 @dataclass
@@ -121,7 +84,14 @@ def ingest(
         index.set_splitter(run.splitter_settings)
         index.commit()
     changed = run.counts.added + run.counts.updated + run.counts.deleted > 0
-    tested, faults = check_rankings(index) if test and changed and not dry_run else (0, [])
+    tested, faults, recall = 0, list[str](), None
+    if test and changed and not dry_run:
+        tested, faults = check_rankings(index)
+        recall = measure_recall(index)
+        if recall is not None and recall != index.notes.get("dense_recall"):
+            index.set_notes({"dense_recall": recall})
+            index.commit()
+    measured = run.checkpoints.report() if run.measures else None
     counts = run.counts
     return IngestReport(
         documents=index.manifest["counts"]["documents"],
@@ -132,8 +102,10 @@ def ingest(
         skipped=counts.skipped,
         failed=tuple(counts.failed),
         seconds=time.perf_counter() - started,
-        warnings=(*counts.warnings, *faults),
+        warnings=(*counts.warnings, *(measured.warnings if measured else ()), *faults),
         tested=tested,
+        checkpoints=measured,
+        dense_recall=recall,
         dry_run=dry_run,
     )
 
@@ -181,6 +153,8 @@ class _Run:
         self.seen: dict[str, list[str]] = {}
         self.failed_sources: set[str] = set()
         self.done = 0
+        self.measures = isinstance(splitter, SpanSplitter) and not dry_run
+        self.checkpoints = CheckpointCollector()
 
     def fail(self, source: str, reason: str) -> None:
         """Count a failure."""
@@ -207,7 +181,10 @@ class _Run:
         with warnings.catch_warnings():
             # The report names every chunk that is too long; once is enough.
             warnings.simplefilter("ignore", OversizedChunkWarning)
-            return list(self.splitter.transform_documents([document]))
+            chunks = list(self.splitter.transform_documents([document]))
+        if isinstance(self.splitter, SpanSplitter):
+            self.checkpoints.add(document, chunks, self.splitter)
+        return chunks
 
     def put(self, waiting: Sequence[_Waiting]) -> None:
         """Embed and put in what waits, and commit; documents whose chunks have no vector fail."""
@@ -241,7 +218,8 @@ class _Run:
     def _warn_overlong(self, chunks: Sequence[Document]) -> None:
         if self.index.manifest["embedder"]:
             texts, ids = [text_to_index(c) for c in chunks], [str(c.id) for c in chunks]
-            self.counts.warnings += overlong(self.index.embedder, texts, ids)
+            allowed = int(getattr(self.splitter, "allowed_tokens", 0))
+            self.counts.warnings += overlong(self.index.embedder, texts, ids, allowed=allowed)
 
     def remove_leftovers(self, *, sync: bool) -> None:
         """Take out documents that their sources no longer have, and with `sync` sources that did not come."""
@@ -253,44 +231,3 @@ class _Run:
                 self.counts.deleted += len(left)
             if left and not self.dry_run:
                 self.index.delete(ids=left)
-
-
-def check_rankings(index: LocalIndex, *, sample: int = _SAMPLE) -> tuple[int, list[str]]:
-    """Search for up to `sample` chunks drawn with a fixed seed: (how many, one sentence for each that was not found).
-
-    BM25 is asked with the chunk's first words, dense with its own vector; a chunk counts as found when no chunk outside
-    the first ten scores as high.
-    """
-    ids = index.chunk_ids()
-    chosen = sorted(random.Random(_SEED).sample(ids, min(sample, len(ids))))
-    faults: list[str] = []
-    documents = index.get(chosen)
-    has_vectors = index.manifest["embedder"] is not None
-    vectors = index.vectors(chosen) if has_vectors else np.empty((len(chosen), 0), dtype=np.float32)
-    rankings = index.dense_by_vectors(vectors, k=_DEPTH) if has_vectors else [()] * len(chosen)
-    for chunk, vector, nearest in zip(documents, vectors, rankings, strict=True):
-        chunk_id = str(chunk.id)
-        query = " ".join(_WORD.findall(text_to_index(chunk))[:12])
-        hits = index.bm25(query, k=_DEPTH)
-        own = index.bm25_score(query, [chunk_id]).get(chunk_id, 0.0)
-        if own > 0 and not hits:
-            faults.append(f"test query: BM25 does not find chunk {chunk_id} by its own words")
-        if vector.any() and not any(hit.chunk_id == chunk_id or hit.score >= 0.999 for hit in nearest):
-            faults.append(f"test query: dense search does not find chunk {chunk_id} by its own vector")
-    return len(documents), faults
-
-
-def report_json(report: IngestReport) -> Mapping[str, Any]:
-    """The report as `rag-app index --json` prints it."""
-    return {
-        "documents": report.documents,
-        "chunks": report.chunks,
-        "added": report.added,
-        "updated": report.updated,
-        "deleted": report.deleted,
-        "skipped": report.skipped,
-        "failed": list(report.failed),
-        "seconds": round(report.seconds, 3),
-        "warnings": list(report.warnings),
-        "tested": report.tested,
-    }

@@ -1,0 +1,58 @@
+"""Does the index that was made answer? Both rankings are asked for chunks it holds."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import numpy as np
+
+from rag_app.index import LocalIndex
+from rag_app.index.local.records import text_to_index
+
+_SAMPLE = 100
+_SEED = 20090719
+_DEPTH = 10
+_WORD = re.compile(r"\S+")
+
+
+def check_rankings(index: LocalIndex, *, sample: int = _SAMPLE) -> tuple[int, list[str]]:
+    """Search for up to `sample` chunks drawn with a fixed seed: (how many, one sentence for each that was not found).
+
+    BM25 is asked with the chunk's first words, dense with its own vector; a chunk counts as found when no chunk outside
+    the first ten scores as high.
+    """
+    ids = index.chunk_ids()
+    chosen = sorted(random.Random(_SEED).sample(ids, min(sample, len(ids))))
+    faults: list[str] = []
+    documents = index.get(chosen)
+    has_vectors = index.manifest["embedder"] is not None
+    vectors = index.vectors(chosen) if has_vectors else np.empty((len(chosen), 0), dtype=np.float32)
+    rankings = index.dense_by_vectors(vectors, k=_DEPTH) if has_vectors else [()] * len(chosen)
+    for chunk, vector, nearest in zip(documents, vectors, rankings, strict=True):
+        chunk_id = str(chunk.id)
+        query = " ".join(_WORD.findall(text_to_index(chunk))[:12])
+        hits = index.bm25(query, k=_DEPTH)
+        own = index.bm25_score(query, [chunk_id]).get(chunk_id, 0.0)
+        if own > 0 and not hits:
+            faults.append(f"test query: BM25 does not find chunk {chunk_id} by its own words")
+        if vector.any() and not any(hit.chunk_id == chunk_id or hit.score >= 0.999 for hit in nearest):
+            faults.append(f"test query: dense search does not find chunk {chunk_id} by its own vector")
+    return len(documents), faults
+
+
+def measure_recall(index: LocalIndex, *, sample: int = _SAMPLE, k: int = _DEPTH) -> float | None:
+    """The share of the k nearest chunks that the approximate search finds; None when the index searches exactly.
+
+    Asked with the midpoints of up to `sample` pairs of chunk vectors drawn with a fixed seed: no chunk lies on them.
+    """
+    if index.settings.dense == "flat" or index.manifest["embedder"] is None or len(index) < 2:
+        return None
+    ids = index.chunk_ids()
+    chosen = random.Random(_SEED).sample(ids, min(2 * sample, len(ids)) // 2 * 2)
+    vectors = index.vectors(chosen)
+    queries = vectors[::2] + vectors[1::2]
+    found = [{hit.chunk_id for hit in hits} for hits in index.dense_by_vectors(queries, k=k)]
+    true = [{hit.chunk_id for hit in hits} for hits in index.dense_by_vectors(queries, k=k, exact=True)]
+    there = sum(map(len, true))
+    return round(sum(len(a & b) for a, b in zip(found, true, strict=True)) / there, 4) if there else None
