@@ -7,7 +7,8 @@ Values come from the defaults, then a preset or a YAML file, then the environmen
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -63,9 +64,12 @@ class Settings(BaseSettings):
         """The settings of a plain tree; a stage without `kind` is the default's kind."""
         tree = {stage: _with_kind(cls, stage, value) for stage, value in values.items()}
         try:
-            return cls(**tree)
+            settings = cls(**tree)
         except ValidationError as error:
             raise ConfigError(_explain(cls, error)) from None
+        for path, number in _endless(settings.model_dump()):
+            raise ConfigError(f"the setting {path!r} cannot be {number}: write a number, or null where it allows none")
+        return settings
 
     def to_yaml(self) -> str:
         """The resolved settings as YAML, every field written out."""
@@ -88,6 +92,28 @@ class _SettingsSchema(GenerateJsonSchema):
         raise PydanticOmit
 
 
+class _YAML(yaml.SafeLoader):
+    """Refuses a key that stands twice in one mapping: the first value would be lost without a word."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
+                if key.value in seen:
+                    raise yaml.constructor.ConstructorError(None, None, f"{key.value!r} stands twice", key.start_mark)
+                seen.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
+def _endless(value: Any, path: str = "") -> Iterator[tuple[str, float]]:
+    """The places of numbers that are infinite or none: no file of JSON could hold them, and no limit is one."""
+    if isinstance(value, float) and not math.isfinite(value):
+        yield path, value
+    inner = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list | tuple) else ()
+    for key, item in inner:
+        yield from _endless(item, f"{path}.{key}" if path else str(key))
+
+
 def presets_path() -> Path:
     """The folder of presets: inside an installed package, or beside it in a checkout."""
     inside = Path(__file__).parent / "configs"
@@ -107,10 +133,10 @@ def read_config(config: str) -> dict[str, Any]:
             raise ConfigError(f"there is no preset {config!r}; take one of {', '.join(presets())}, or name a YAML file")
         path = presets_path() / f"{config}.yaml"
     try:
-        tree = yaml.safe_load(path.read_text(encoding="utf-8"))
+        tree = yaml.load(path.read_text(encoding="utf-8-sig"), _YAML)  # a safe loader
     except OSError as error:
         raise ConfigError(f"the settings file {config!r} cannot be read: {error.strerror}; name another file") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         where = " ".join(str(error).split())
         raise ConfigError(f"the settings file {config!r} is not YAML: {where}; mend that place") from None
     if tree is None:
@@ -127,8 +153,8 @@ def parse_assignment(assignment: str) -> dict[str, Any]:
     if not equals or not all(keys):
         raise ConfigError(f"--set {assignment!r} is not understood; write stage.key=value, such as retrieve.top_k=5")
     try:
-        tree: Any = yaml.safe_load(value)
-    except yaml.YAMLError:
+        tree: Any = yaml.load(value, _YAML)
+    except (yaml.YAMLError, ValueError, RecursionError):  # ValueError: a date such as 2024-13-45
         tree = value
     for key in reversed(keys):
         tree = {key: tree}

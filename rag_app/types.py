@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import bisect
 import dataclasses
+import datetime
 import hashlib
 import json
+import math
 import types
 import typing
 from collections.abc import Mapping
@@ -273,7 +275,11 @@ class Verdict:
 
 
 def to_json(value: Any) -> Any:
-    """A record as plain JSON values: dataclasses become objects, tuples and spans become lists."""
+    """A record as plain JSON values: dataclasses become objects, tuples and spans become lists.
+
+    What a person attached may be anything: dates become ISO text, sets sorted lists, numpy values numbers and lists,
+    numbers that JSON has not (NaN, infinity) null, and what is left its `str`.
+    """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {f.name: to_json(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if isinstance(value, BaseModel):
@@ -282,7 +288,29 @@ def to_json(value: Any) -> Any:
         return {str(key): to_json(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [to_json(item) for item in value]
-    return value
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return _attached(value)
+
+
+def _attached(value: Any) -> Any:
+    if isinstance(value, (set, frozenset)):
+        return sorted((to_json(item) for item in value), key=lambda item: (type(item).__name__, str(item)))
+    if isinstance(value, (datetime.date, datetime.time)):
+        return value.isoformat()
+    if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
+        plain = value.tolist()
+        return to_json(plain) if type(plain).__module__ != "numpy" else str(value)
+    return str(value)
+
+
+def as_span(value: Any) -> Span | None:
+    """The span that metadata notes as `[start, end]`; None for anything else: a key may be a person's own."""
+    if not isinstance(value, (list, tuple)) or [type(place) for place in value] != [int, int]:
+        return None
+    return Span(*value) if 0 <= value[0] < value[1] else None
 
 
 T = TypeVar("T")

@@ -84,3 +84,30 @@ def test_a_wrong_settings_file_is_one_sentence(tmp_path: Path, text: str, findin
 def test_an_unknown_preset_names_the_known_ones() -> None:
     with pytest.raises(ConfigError, match="default"):
         Settings.resolve("no-such-preset")
+
+
+@pytest.mark.parametrize(
+    ("text", "finding"),
+    [
+        ("load: {timeout: 2024-13-45}", "month must be"),
+        ("a: " + "[" * 3000, "is not YAML"),
+        ("load: {timeout: 5}\nload: {workers: 2}", "'load' stands twice"),
+        ("load: {timeout: .inf}", "load.timeout"),
+    ],
+)
+def test_yaml_that_cannot_be_meant_is_a_fault_of_the_settings(tmp_path: Path, text: str, finding: str) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError, match=finding):
+        Settings.resolve(str(file))
+
+
+def test_values_that_are_no_yaml_are_taken_as_text_and_endless_numbers_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert parse_assignment("load.text_field=2024-13-45") == {"load": {"text_field": "2024-13-45"}}
+    with pytest.raises(ConfigError, match=r"load\.timeout.*inf"):
+        Settings.resolve(None, ["load.timeout=1e999"])
+    monkeypatch.setenv("RAG_APP_LOAD__TIMEOUT", "inf")
+    with pytest.raises(ConfigError, match=r"load\.timeout.*inf"):
+        Settings.resolve()

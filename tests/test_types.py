@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
+import json
+from pathlib import Path
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,6 +26,7 @@ from rag_app.types import (
     Page,
     Span,
     Verdict,
+    as_span,
     from_json,
     make_chunk_id,
     make_doc_id,
@@ -118,3 +124,24 @@ def test_a_shifted_span_keeps_its_length(span: Span, by: int) -> None:
 )
 def test_spans_overlap_when_they_share_a_character(a: tuple[int, int], b: tuple[int, int], answer: bool) -> None:
     assert Span(*a).overlaps(Span(*b)) is answer
+
+
+def test_whatever_a_person_attached_becomes_json() -> None:
+    attached = {
+        "day": datetime.date(2024, 1, 2),
+        "set": {3, 1},
+        "nan": float("nan"),
+        "one": np.float32(0.5),
+        "many": np.array([1.0, np.inf]),
+        "path": Path("a/b"),
+    }
+    assert to_json(attached) == {
+        "day": "2024-01-02", "set": [1, 3], "nan": None, "one": 0.5, "many": [1.0, None], "path": "a/b"
+    }  # fmt: skip
+    json.dumps(to_json({"any": object(), "bytes": b"x"}), allow_nan=False)
+
+
+@pytest.mark.parametrize("value", ["Guide", None, 3, [1], [1, 2, 3], [2, 1], [-1, 2], [True, 2], {"a": 1}])
+def test_only_two_ordered_places_are_a_span(value: object) -> None:
+    assert as_span(value) is None
+    assert as_span([1, 2]) == Span(1, 2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import io
 import sys
 import warnings
 
@@ -61,6 +62,9 @@ def main(arguments: list[str] | None = None) -> None:
     # `--debug` may stand anywhere: a person adds it at the end of the line that failed.
     arguments = [argument for argument in arguments if argument != "--debug"]
     warnings.showwarning = show_warning
+    for stream in (sys.stdout, sys.stderr):  # what the terminal cannot show must not end the program
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         code = app(arguments, standalone_mode=False)
     except typer.Abort:

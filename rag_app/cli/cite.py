@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping
 from typing import Any
 
 import typer
 
-from rag_app.cli.common import JsonOption, console, emit
+from rag_app.cli.common import JsonOption, console, emit, stdin_lines
 
 
 def register(app: typer.Typer) -> None:
@@ -24,9 +23,7 @@ def register(app: typer.Typer) -> None:
         cleaned text. Exit code 1 when a line could not be read.
         """
         failed = False
-        for number, line in enumerate(sys.stdin, start=1):
-            if not line.strip():
-                continue
+        for number, line in stdin_lines():
             result = _cite_line(line, number)
             failed = failed or "error" in result
             if as_json:
@@ -40,7 +37,7 @@ def register(app: typer.Typer) -> None:
 def _cite_line(line: str, number: int) -> dict[str, Any]:
     try:
         draft = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         return {"id": None, "error": f"line {number} is not JSON: {error}"}
     if not isinstance(draft, Mapping):
         return {"id": None, "error": f"line {number} is no JSON object"}

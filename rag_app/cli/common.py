@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int, str], None]
 
+# JSON leaves these as they are, and many readers (`str.splitlines`, JavaScript of old) end a line at them.
+_LINE_ENDS = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
+
 ConfigOption = Annotated[
     str | None,
     typer.Option("--config", metavar="FILE|PRESET", help="A YAML file, or a preset: default, quality, openai."),
@@ -39,8 +42,27 @@ def emit(value: Any) -> None:
     """One line of JSON on standard output."""
     from rag_app.types import to_json
 
-    sys.stdout.write(json.dumps(to_json(value), ensure_ascii=False, allow_nan=False) + "\n")
+    plain = to_json(value)
+    line = json.dumps(plain, ensure_ascii=False, allow_nan=False).translate(_LINE_ENDS)
+    try:
+        line.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:  # a terminal that is not UTF-8, or half a character: JSON can say all in ASCII
+        line = json.dumps(plain, allow_nan=False)
+    sys.stdout.write(line + "\n")
     sys.stdout.flush()
+
+
+def stdin_lines() -> Iterator[tuple[int, str]]:
+    """`(number, line)` of the lines of standard input that are not blank, as UTF-8 whatever the terminal speaks.
+
+    Bytes that are no UTF-8 become U+FFFD: they can spoil their own line only.
+    """
+    raw = getattr(sys.stdin, "buffer", None)
+    lines: Iterator[Any] = iter(sys.stdin if raw is None else raw)
+    for number, line in enumerate(lines, start=1):
+        text = line.decode("utf-8", "replace") if isinstance(line, bytes) else str(line)
+        if text.lstrip("\ufeff").strip():
+            yield number, text.lstrip("\ufeff")
 
 
 def filter_from_json(text: str) -> dict[str, Any]:
@@ -50,8 +72,8 @@ def filter_from_json(text: str) -> dict[str, Any]:
 
     try:
         tree = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise ConfigError(f'--filter {text!r} is not JSON ({error.msg}); write \'{{"source": "a.md"}}\'') from None
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f'--filter {text!r} is not JSON ({error}); write \'{{"source": "a.md"}}\'') from None
     parse_filter(tree)
     return dict(tree)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
@@ -24,7 +25,8 @@ def register(app: typer.Typer) -> None:
         from rag_app.load import Loader
         from rag_app.types import LoadFailure
 
-        loader = load_settings(config, sets).load if config or sets else Loader()
+        told = config or sets or any(name.upper().startswith("RAG_APP_LOAD") for name in os.environ)
+        loader = load_settings(config, sets).load if told else Loader()  # the settings import every stage
         failed = 0
         rows: list[tuple[str, ...]] = []
         texts: dict[str, list[str]] = {}

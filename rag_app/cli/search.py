@@ -151,7 +151,7 @@ def read_filter(text: str | None, name: str) -> dict[str, Any] | None:
         return None
     try:
         value = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{name}: not JSON ({error}); write such as '{{\"year\": 2024}}'") from None
     if not isinstance(value, dict):
         raise ConfigError(f"{name}: a {type(value).__name__} is no filter; write such as '{{\"year\": 2024}}'")
@@ -162,13 +162,13 @@ def read_filter(text: str | None, name: str) -> dict[str, Any] | None:
 def read_queries(path: str) -> list[dict[str, Any]]:
     """The rows of a JSONL file of queries; ConfigError names the line that is none."""
     import json
-    import sys
     from pathlib import Path
 
+    from rag_app.cli.common import stdin_lines
     from rag_app.types import ConfigError
 
     try:
-        text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8-sig")
+        text = "".join(line for _, line in stdin_lines()) if path == "-" else Path(path).read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"--queries: {path!r} cannot be read ({error}); name a UTF-8 file of JSON lines") from None
     rows = []
@@ -177,7 +177,7 @@ def read_queries(path: str) -> list[dict[str, Any]]:
             continue
         try:
             row = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ConfigError(f"--queries: line {number} of {path!r} is not JSON ({error})") from None
         if not isinstance(row, dict) or not isinstance(row.get("query"), str):
             raise ConfigError(f'--queries: line {number} of {path!r} has no "query"; write {{"query": "..."}}')

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rag_app.cli.common import ConfigOption, JsonOption, SetOption, emit, load_settings
+from rag_app.cli.common import ConfigOption, JsonOption, SetOption, emit, load_settings, stdin_lines
 
 if TYPE_CHECKING:
     from rag_app.verify.lexical import LexicalVerifier
@@ -64,9 +63,7 @@ def verify(
     """Check claims against their sources: {"id", "claim", "source" or "sources"} a line on standard input."""
     verifier = build_verifier(config, sets, level)
     failed = False
-    for number, line in enumerate(sys.stdin, start=1):
-        if not line.strip():
-            continue
+    for number, line in stdin_lines():
         try:
             row_id, claim, sources = read_row(line, number)
         except ValueError as error:
@@ -87,7 +84,7 @@ def read_row(line: str, number: int) -> tuple[Any, str, list[str]]:
     """(id, claim, sources) of a line; ValueError names the line and the fault."""
     try:
         row = json.loads(line)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"line {number} is no JSON: {error}") from None
     if not isinstance(row, dict) or not isinstance(row.get("claim"), str):
         raise ValueError(f'line {number} has no text under "claim"')

@@ -7,7 +7,7 @@ from typing import Literal
 from langchain_core.documents import Document
 
 from rag_app.expand.base import Expander
-from rag_app.types import Span
+from rag_app.types import Span, as_span
 
 
 class ParentExpander(Expander):
@@ -16,5 +16,5 @@ class ParentExpander(Expander):
     kind: Literal["parent"] = "parent"
 
     def span(self, chunk: Document, text: str) -> Span:
-        start, end = chunk.metadata.get("parent") or (chunk.metadata["start_index"], chunk.metadata["end_index"])
-        return Span(start, end)
+        own = Span(chunk.metadata["start_index"], chunk.metadata["end_index"])
+        return as_span(chunk.metadata.get("parent")) or own

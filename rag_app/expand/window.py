@@ -9,7 +9,7 @@ from pydantic import Field
 
 from rag_app.expand.base import Expander
 from rag_app.text import sentence_spans
-from rag_app.types import Span
+from rag_app.types import Span, as_span
 
 
 class WindowExpander(Expander):
@@ -19,9 +19,9 @@ class WindowExpander(Expander):
     sentences: int = Field(default=2, ge=0, description="How many sentences are added on either side.")
 
     def span(self, chunk: Document, text: str) -> Span:
-        noted = chunk.metadata.get("window")
-        if noted:
-            return Span(*noted)
+        noted = as_span(chunk.metadata.get("window"))
+        if noted is not None:
+            return noted
         own = Span(chunk.metadata["start_index"], chunk.metadata["end_index"])
         # Only the neighborhood is cut into sentences: a book need not be read for one chunk.
         reach = self.max_characters

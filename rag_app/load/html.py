@@ -42,12 +42,13 @@ def parse_html(text: str, *, metadata: dict[str, Any] | None = None, whole: bool
     text = _PROLOG.sub("", text.replace("\x00", ""))
     if not text.strip():
         raise Fault("empty", "the page holds nothing")
+    parser = lxml.html.HTMLParser(recover=True, huge_tree=True, encoding=None)
     try:
-        tree = lxml.html.document_fromstring(
-            text, parser=lxml.html.HTMLParser(recover=True, huge_tree=True, encoding=None)
-        )
+        tree = lxml.html.document_fromstring(text, parser=parser)
     except (lxml.etree.ParserError, ValueError) as error:
         raise Fault("broken", f"cannot be read as HTML: {error}") from None
+    if any(entry.type_name == "ERR_RESOURCE_LIMIT" for entry in parser.error_log):
+        raise Fault("broken", "elements nested too deeply to be read; what stands below level 2048 would be lost")
     facts = {**_facts(tree), **(metadata or {})}
     body = tree.find("body")
     body = tree if body is None else body

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 import re
 from itertools import pairwise
 from typing import Any
@@ -43,7 +44,7 @@ def _parse_front(fence: str, body: str) -> dict[str, Any] | None:
 
     try:
         values = tomllib.loads(body) if fence == "+++" else yaml.safe_load(body)
-    except (yaml.YAMLError, tomllib.TOMLDecodeError, ValueError):
+    except (yaml.YAMLError, tomllib.TOMLDecodeError, ValueError, RecursionError):
         values = dict(_LOOSE.findall(body)) or None
     if values is None and not body.strip():
         return {}
@@ -67,6 +68,8 @@ def plain(value: Any, left: list[int] | None = None) -> Any:
         return {str(key): plain(item, left) for key, item in value.items()}
     if isinstance(value, list | tuple | set):
         return [plain(item, left) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)  # JSON has no such numbers
     return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 

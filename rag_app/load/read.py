@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from rag_app.load.guess import document_type
 from rag_app.load.kinds import detect, suffix_of
@@ -19,6 +20,13 @@ READERS = {
     "odf": "odf:read_odf", "rtf": "rtf:read_rtf", "json": "records:read_json", "jsonl": "records:read_jsonl",
     "notebook": "records:read_notebook", "email": "mail:read_email", "mbox": "mail:read_mbox",
 }  # fmt: skip
+
+# Names that the loader, the splitters, the retrievers and the expanders write: no place for a file's own metadata.
+_OURS = frozenset((
+    "source", "doc_id", "characters", "parent_source", "sha256", "size", "mtime", "page", "page_count", "page_label",
+    "section_path", "chunk_index", "start_index", "end_index", "parent", "window", "embed_text", "anchor", "anchors",
+    "stages", "relevance_score",
+))  # fmt: skip
 
 
 def read(data: bytes, name: str, options: ReadOptions) -> list[Result]:
@@ -54,14 +62,24 @@ def _finish(result: Result, name: str) -> Result:
     parsed = normalized(result)
     if not parsed.text:
         return Failed(parsed.part, "empty", "holds no text")
-    guess = parsed.metadata.get("document_type") or document_type(parsed, name)
-    metadata = {"format": parsed.format, **parsed.metadata, "document_type": guess}
+    metadata = {"format": parsed.format, **_own(parsed.metadata)}
+    metadata["document_type"] = metadata.get("document_type") or document_type(parsed, name)
     if not metadata.get("title"):
         stem = (parsed.part or name).rsplit("/", 1)[-1]
         metadata["title"] = stem.removesuffix(suffix_of(stem)) or stem
     if parsed.pages:
         metadata["page_count"] = len(parsed.pages)
     return replace(parsed, metadata=metadata)
+
+
+def _own(found: Mapping[str, Any]) -> dict[str, Any]:
+    """What a file says of itself; `parent` in a page's front matter is no span of ours and becomes `own_parent`."""
+    metadata = {f"own_{key}" if key in _OURS else key: value for key, value in found.items()}
+    for key in ("title", "document_type"):
+        if metadata.get(key) is not None and not isinstance(metadata[key], str):
+            value = metadata[key]
+            metadata[key] = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return metadata
 
 
 def _short(error: Exception) -> str:

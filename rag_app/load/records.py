@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -61,12 +62,12 @@ def _documents(
 
 
 def _field(record: Any, path: str) -> Any:
-    for key in path.split("."):
-        record = record.get(key) if isinstance(record, dict) else None
-    return record
+    return _below(record, *path.split("."))
 
 
 def _scalar(value: Any) -> bool:
+    if isinstance(value, float) and not math.isfinite(value):
+        return False  # Python's reader of JSON takes NaN and Infinity; JSON itself has neither
     return isinstance(value, str | int | float | bool) or (
         isinstance(value, list) and all(isinstance(item, str | int | float | bool) for item in value)
     )
@@ -99,10 +100,12 @@ def read_notebook(data: bytes, name: str, options: ReadOptions) -> list[Parsed]:
         cells = book["cells"]
     except (json.JSONDecodeError, KeyError, TypeError) as error:
         raise Fault("broken", f"not a notebook: {error}") from None
-    language = str(book.get("metadata", {}).get("kernelspec", {}).get("language", "python"))
+    if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
+        raise Fault("broken", "not a notebook: its cells are no list of objects")
+    language = str(_below(book, "metadata", "kernelspec", "language") or "python")
     blocks = []
     for cell in cells:
-        source = _joined(cell.get("source", ""))
+        source = _joined(cell.get("source") or "")
         if cell.get("cell_type") == "code":
             blocks.append(f"```{language}\n{source.rstrip()}\n```" if source.strip() else "")
             blocks += [f"```\n{out.rstrip()}\n```" for out in _outputs(cell) if out.strip()]
@@ -115,8 +118,15 @@ def read_notebook(data: bytes, name: str, options: ReadOptions) -> list[Parsed]:
 
 
 def _outputs(cell: Any) -> Iterator[str]:
-    for output in cell.get("outputs", ()):
-        yield _joined(output.get("text") or output.get("data", {}).get("text/plain") or "")
+    for output in cell.get("outputs") or ():
+        yield _joined(_below(output, "text") or _below(output, "data", "text/plain") or "")
+
+
+def _below(value: Any, *keys: str) -> Any:
+    """The value under `keys`, one after the other; None where one is missing or the value above is no object."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
 
 
 def _joined(source: Any) -> str:

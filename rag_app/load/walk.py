@@ -57,7 +57,7 @@ def find(
         elif os.path.isfile(absolute):
             if absolute not in seen:
                 seen.add(absolute)
-                yield Found(absolute, source, os.path.getsize(absolute))
+                yield Found(absolute, source, _size(absolute))
         elif os.path.lexists(absolute):
             yield LoadFailure(source, "unsupported", "neither a file nor a folder (a device, a pipe or a broken link)")
         else:
@@ -99,17 +99,32 @@ def _folder(
     rules = [*rules, *((below, Pattern(line)) for line in _ignore_lines(os.path.join(folder, IGNORE_FILE)))]
     for entry in entries:
         relative = f"{below}{entry.name}"
-        is_folder = entry.is_dir(follow_symlinks=False)
+        is_folder = _is_folder(entry)
         if (entry.name.startswith(".") and not hidden) or ignored(relative, is_folder, rules):
             continue
         if is_folder:
             yield from _folder(entry.path, f"{relative}/", base, wanted, rules, hidden)
-        elif entry.is_file():
+        elif os.path.isfile(entry.path):  # `entry.is_file()` raises where links go in a circle
             if not wanted or any(pattern.matches(relative, False) for pattern in wanted):
-                yield Found(entry.path, readable(os.path.relpath(entry.path, base)), entry.stat().st_size)
-        elif not entry.is_dir():
+                yield Found(entry.path, readable(os.path.relpath(entry.path, base)), _size(entry.path))
+        elif not os.path.isdir(entry.path) and os.path.lexists(entry.path):
             name = readable(os.path.relpath(entry.path, base))
             yield LoadFailure(name, "unsupported", "neither a file nor a folder (a device, a pipe or a broken link)")
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir(follow_symlinks=False)
+    except OSError:
+        return False
+
+
+def _size(path: str) -> int:
+    """The size of a file; 0 when it went away since it was seen: reading it says so."""
+    try:
+        return os.path.getsize(path)
+    except OSError:
+        return 0
 
 
 def _ignore_lines(path: str) -> list[str]:

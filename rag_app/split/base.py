@@ -15,7 +15,7 @@ from langchain_core.documents import Document
 from langchain_text_splitters import TextSplitter
 from pydantic import BaseModel, ConfigDict, Field
 
-from rag_app.types import ConfigError, Heading, Layout, LoadedDocument, Span, make_chunk_id, make_doc_id
+from rag_app.types import ConfigError, Heading, Layout, LoadedDocument, Span, as_span, make_chunk_id, make_doc_id
 
 Other = TypeVar("Other", bound="SpanSplitter")
 
@@ -147,7 +147,7 @@ class SpanSplitter(BaseModel, TextSplitter):
         layout = document.layout if isinstance(document, LoadedDocument) else Layout()
         chunks = []
         for index, piece in enumerate(self._fitting_pieces(document)):
-            own = copy.deepcopy(metadata)
+            own = {key: value for key, value in copy.deepcopy(metadata).items() if not _is_stale(key, value)}
             span = piece.span.shift(base)
             own |= {"doc_id": doc_id, "start_index": span.start, "end_index": span.end, "chunk_index": index}
             own |= _place(layout, piece)
@@ -234,6 +234,11 @@ def _base_offset(document: Document) -> int:
     if "doc_id" not in metadata or not isinstance(start, int) or not isinstance(end, int):
         return 0
     return start if start >= 0 and end - start == len(document.page_content) else 0
+
+
+def _is_stale(key: str, value: Any) -> bool:
+    """Whether this is what an earlier splitter noted of its own chunks; it is not true of the pieces of one."""
+    return key == "embed_text" or (key in ("parent", "window") and as_span(value) is not None)
 
 
 def _place(layout: Layout, piece: ChunkSpan) -> dict[str, Any]:

@@ -54,3 +54,22 @@ def test_no_chunks_make_every_marker_a_phantom() -> None:
 
 def test_an_empty_input_is_an_empty_output() -> None:
     assert run([]) == (0, [])
+
+
+def test_odd_bytes_spoil_their_own_line_only_and_each_answer_stays_one_line() -> None:
+    app = typer.Typer()
+    app.callback()(lambda: None)
+    register(app)
+    deep = b'{"id": 2, "text": ' + b"[" * 100_000
+    first = json.dumps({"id": 1, "text": "A\u2028b\x85c [1].", "chunks": ["A"]}, ensure_ascii=False)
+    lines = [
+        b"\xef\xbb\xbf" + first.encode(),
+        deep,
+        b'{"id": 3, "text": "caf\xe9"}',
+        b'{"id": NaN, "text": "half \\ud83d [1]", "chunks": ["x"]}',
+    ]
+    result = CliRunner().invoke(app, ["cite", "--json"], input=b"\r\n".join(lines))
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [row["id"] for row in rows] == [1, None, 3, None]
+    assert ["error" in row for row in rows] == [False, True, False, False]
+    assert result.exit_code == 1

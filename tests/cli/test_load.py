@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 import typer
 from typer.testing import CliRunner
 
@@ -40,3 +41,16 @@ def test_people_see_a_table_and_which_files_are_equal(tmp_path: Path) -> None:
     assert result.exit_code == 0
     assert "2 documents, 0 failures" in result.stdout
     assert "equal text: a.txt, b.txt" in result.stdout
+
+
+def test_the_environment_sets_the_loader_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".a.txt").write_text("Hidden.")
+    monkeypatch.setenv("RAG_APP_LOAD__HIDDEN", "true")
+    assert CliRunner().invoke(app, ["load", str(tmp_path), "--json"]).exit_code == 0
+
+
+def test_numbers_that_json_has_not_do_not_end_the_output(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("---\nvalue: .nan\nlist: [.inf]\n---\nText.\n")
+    (tmp_path / "b.txt").write_text("Text.")
+    result = CliRunner().invoke(app, ["load", str(tmp_path), "--json"])
+    assert [json.loads(line)["source"] for line in result.stdout.splitlines()] == ["a.md", "b.txt"]

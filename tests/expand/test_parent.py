@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from rag_app.expand import ParentExpander
+import pytest
+
+from rag_app.expand import ParentExpander, WindowExpander
 
 
 def test_two_children_of_one_parent_become_one_passage(index: Any, chunk: Any, text: str) -> None:
@@ -19,3 +21,10 @@ def test_two_children_of_one_parent_become_one_passage(index: Any, chunk: Any, t
 
 def test_a_chunk_without_a_parent_stays_as_it_is(index: Any, chunk: Any) -> None:
     assert ParentExpander(index=index).expand([chunk(16, 33)])[0].page_content == "Second one there."
+
+
+@pytest.mark.parametrize("noted", ["Guide", [1], [5, 2], [1, 2, 3], {"a": 1}, [True, 4], 7])
+def test_a_parent_that_is_no_span_is_a_persons_own_key(index: Any, chunk: Any, noted: object) -> None:
+    assert ParentExpander(index=index).expand([chunk(16, 33, parent=noted)])[0].page_content == "Second one there."
+    window = WindowExpander(index=index, sentences=0)
+    assert window.expand([chunk(16, 33, window=noted)])[0].page_content == "Second one there."

@@ -57,3 +57,9 @@ def test_a_page_without_text_and_one_nested_too_deeply_fail(fail: Callable[..., 
 def test_spans_of_a_thousand_cells_do_not_blow_up(parse: Callable[..., Parsed]) -> None:
     row = "<td rowspan=1000 colspan=1000>x</td>" * 50
     assert len(parse(f"<table><tr>{row}</tr>{'<tr><td>y</td></tr>' * 50}</table>", "a.html").text) < 200_000
+
+
+def test_text_that_the_parser_would_drop_is_a_failure_not_a_loss(fail: Callable[..., Failed]) -> None:
+    failure = fail("<html><body>start" + "<div>" * 3000 + "deep", "a.html")
+    assert failure.error == "broken"
+    assert "deep" in failure.reason

@@ -47,3 +47,13 @@ def test_a_file_inside_a_file_bears_both_names() -> None:
     (failure,) = attached(b"text", "inner.txt", ReadOptions(depth=0))
     assert isinstance(failure, Failed)
     assert failure.error == "nested"
+
+
+def test_a_files_own_metadata_does_not_speak_where_the_framework_does() -> None:
+    front = b"title: [a, 1]\ndocument_type: 7\nparent: Guide\npage: 7\nsize: XL\nembed_text: x\nsource: y"
+    (result,) = read(b"---\n" + front + b"\n---\n# A\n\nText.", "a.md", ReadOptions())
+    assert isinstance(result, Parsed)
+    assert not {"parent", "page", "size", "embed_text", "source"} & set(result.metadata)
+    assert result.metadata["own_parent"] == "Guide"
+    assert result.metadata["own_size"] == "XL"
+    assert (result.metadata["title"], result.metadata["document_type"]) == ("a, 1", "7")

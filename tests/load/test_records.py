@@ -39,3 +39,13 @@ def test_a_notebook_reads_as_its_cells(parse: Callable[..., Parsed]) -> None:
     parsed = parse(json.dumps({"cells": cells}), "a.ipynb")
     assert parsed.text == "# Title\nText\n\n```python\n1 + 1\n```\n\n```\n2\n```"
     assert parsed.headings == ((0, 1, "Title"),)
+
+
+def test_notebooks_with_holes_are_read_and_other_json_is_none(
+    parse: Callable[..., Parsed], fail: Callable[..., Failed]
+) -> None:
+    cell = {"cell_type": "code", "source": None, "outputs": [{"data": None}, {"text": ["out"]}, None]}
+    book = {"metadata": {"kernelspec": None}, "cells": [cell, {"cell_type": "markdown", "source": ["# A"]}]}
+    assert parse(json.dumps(book), "a.ipynb").text == "```\nout\n```\n\n# A"
+    for cells in (3, [1], "x", {"a": 1}):
+        assert "not a notebook" in fail(json.dumps({"cells": cells}), "a.ipynb").reason

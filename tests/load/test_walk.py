@@ -83,3 +83,24 @@ def test_patterns_read_as_in_gitignore(pattern: str, path: str, is_folder: bool,
 @pytest.mark.skipif(os.name != "posix", reason="file names are bytes on POSIX only")
 def test_a_name_that_is_no_unicode_can_still_be_printed() -> None:
     assert readable(os.fsdecode(b"caf\xe9.txt")) == "caf\\xe9.txt"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links and pipes")
+def test_links_in_a_circle_links_to_nowhere_and_pipes_fail_alone(tmp_path: Path) -> None:
+    (tmp_path / "circle.md").symlink_to("circle.md")
+    (tmp_path / "nowhere.md").symlink_to("gone")
+    os.mkfifo(tmp_path / "pipe.txt")
+    (tmp_path / "good.txt").write_text("x")
+    (tmp_path / "back").symlink_to(".")
+    items = list(find([tmp_path]))
+    assert [item.source for item in items if isinstance(item, Found)] == ["good.txt"]
+    assert {i.source: i.error for i in items if isinstance(i, LoadFailure)} == dict.fromkeys(
+        ("circle.md", "nowhere.md", "pipe.txt"), "unsupported"
+    )
+
+
+def test_a_file_that_vanishes_while_the_folder_is_walked_was_never_there(tree: Path) -> None:
+    walk = find([tree])
+    next(walk)
+    (tree / "b.txt").unlink()
+    assert [item.source for item in walk] == ["a/x.md", "a/y.log"]

@@ -117,3 +117,12 @@ def test_parent_document_retriever_of_langchain_takes_the_splitters() -> None:
     assert {document.page_content for document in retriever.invoke("Dogs bark!")} <= set(
         RecursiveSplitter(chunk_size=30).split_text(TEXT)
     )
+
+
+def test_what_an_earlier_splitter_noted_does_not_stand_on_the_pieces() -> None:
+    old = {"parent": [0, 900], "window": [3, 9], "embed_text": "old words", "section": "kept"}
+    (chunk,) = RecursiveSplitter().transform_documents([Document("New words.", metadata=old)])
+    assert not {"parent", "window", "embed_text"} & set(chunk.metadata)
+    assert chunk.metadata["section"] == "kept"
+    (chunk,) = RecursiveSplitter().transform_documents([Document("New words.", metadata={"parent": "Guide"})])
+    assert chunk.metadata["parent"] == "Guide"
