@@ -3,30 +3,35 @@
     OMP_NUM_THREADS=1 python benchmarks/index/compare.py CORPUS.jsonl QUERIES.jsonl --chunks 10000
 
 Texts are windows of 80 words of a corpus in BEIR layout; vectors are random unit rows, so embedding costs nothing.
-Prints JSON lines and a table of ratios (the peer's figure over ours). Medians of CPU time: wall time depends on the
-neighbors. With more threads than free cores the figures mean nothing.
+Building and opening run in a process for each stack; queries are interleaved in one, medians over `--questions` that
+come after `--warm` others, as in a server that is up. Prints JSON lines and a table of ratios (the peer's figure over
+ours). CPU time throughout: wall time depends on the neighbors.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import pickle
 import random
+import resource
 import shutil
+import subprocess
+import sys
 import tempfile
 import time
 import warnings
+import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 
-from rag_app.embed.base import unit_rows
-from rag_app.index import LocalIndex
-from rag_app.types import LoadedDocument, Span, make_chunk_id, make_doc_id
+if TYPE_CHECKING:  # each process imports what its stack needs
+    from rag_app.index import LocalIndex
 
 DIMENSION = 384
 
@@ -35,7 +40,7 @@ class Given(Embeddings):
     """Random unit vectors, the same for the same text."""
 
     def embed_query(self, text: str) -> list[float]:
-        row = np.random.default_rng(abs(hash(text)) % 2**32).standard_normal(DIMENSION)
+        row = np.random.default_rng(zlib.crc32(text.encode())).standard_normal(DIMENSION)
         return [float(x) for x in row / np.linalg.norm(row)]
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
@@ -67,6 +72,9 @@ def interleaved(calls: dict[str, Callable[[Any], Any]], inputs: Sequence[Any]) -
 
 def build_ours(path: Path, texts: Sequence[str], vectors: Any) -> LocalIndex:
     """Ten chunks a document."""
+    from rag_app.index import LocalIndex
+    from rag_app.types import LoadedDocument, Span, make_chunk_id, make_doc_id
+
     with LocalIndex.create(path, embedder=Given()) as index:
         for first in range(0, len(texts), 10):
             group = texts[first : first + 10]
@@ -107,36 +115,83 @@ def hybrid(index: LocalIndex, query: str) -> list[Document]:
     return index.get(sorted(scores, key=lambda chunk_id: (-scores[chunk_id], chunk_id))[:10])
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("corpus", type=Path)
-    parser.add_argument("queries", type=Path)
-    parser.add_argument("--chunks", type=int, default=10_000)
-    parser.add_argument("--questions", type=int, default=50)
-    arguments = parser.parse_args()
-    texts = corpus(arguments.corpus, arguments.chunks)
-    queries = [json.loads(line)["text"] for line in arguments.queries.open(encoding="utf-8")][: arguments.questions]
-    vectors = unit_rows(np.random.default_rng(0).standard_normal((len(texts), DIMENSION)))
-    folder = Path(tempfile.mkdtemp())
-    figures: dict[str, dict[str, float]] = {}
+def save_langchain(folder: Path, keyword: Any, store: Any) -> None:
+    """As its users do: FAISS in its own folder, the keyword retriever as a pickle."""
+    store.save_local(str(folder / "faiss"))
+    (folder / "bm25.pickle").write_bytes(pickle.dumps(keyword))
 
-    index, _, ours = measured(lambda: build_ours(folder / "index", texts, vectors))
-    (keyword, store, both), _, theirs = measured(lambda: build_langchain(texts, vectors))
-    _, _, saving = measured(lambda: store.save_local(str(folder / "faiss")))
-    figures["ingest CPU s"] = {"ours": round(ours, 2), "langchain": round(theirs + saving, 2)}
 
-    index, _, ours = measured(lambda: LocalIndex.open(folder / "index", embedder=Given()))
-    _, _, theirs = measured(
-        lambda: type(store).load_local(str(folder / "faiss"), Given(), allow_dangerous_deserialization=True)
-    )
-    figures["open CPU ms (FAISS only)"] = {"ours": round(ours * 1000, 2), "langchain": round(theirs * 1000, 2)}
+def load_langchain(folder: Path) -> tuple[Any, Any, Any]:
+    """What `save_langchain` wrote."""
+    warnings.simplefilter("ignore")
+    from langchain_classic.retrievers import EnsembleRetriever
+    from langchain_community.vectorstores import FAISS
 
+    keyword = pickle.loads((folder / "bm25.pickle").read_bytes())
+    store = FAISS.load_local(str(folder / "faiss"), Given(), allow_dangerous_deserialization=True)
+    both = EnsembleRetriever(retrievers=[keyword, store.as_retriever(search_kwargs={"k": 10})], weights=[0.5, 0.5])
+    return keyword, store, both
+
+
+def child(job: str, folder: Path, queries: Sequence[str]) -> dict[str, float]:
+    """One stage of one stack: CPU seconds of the stage itself, and the memory of the process."""
+    started = 0.0  # of the process: imports count
+    before = _resident()
+    if job.startswith("build"):
+        texts = json.loads((folder / "texts.json").read_text())
+        vectors = np.load(folder / "vectors.npy", mmap_mode="r")
+        before = _resident()
+        if job == "build-langchain":
+            import langchain_community.vectorstores  # noqa: F401
+        started = time.process_time()
+        if job == "build-ours":
+            build_ours(folder / "index", texts, vectors)
+        else:
+            keyword, store, _ = build_langchain(texts, vectors)
+            save_langchain(folder, keyword, store)
+    elif job == "open-ours":
+        from rag_app.index import LocalIndex
+
+        index = LocalIndex.open(folder / "index", embedder=Given())
+    else:
+        _, _, both = load_langchain(folder)
+    spent = time.process_time() - started
+    if job.startswith("open"):
+        for query in queries:
+            _ = hybrid(index, query) if job == "open-ours" else both.invoke(query)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {"cpu": round(spent, 3), "MB": round((peak if job.startswith("build") else _resident()) - before, 1)}
+
+
+def _resident() -> float:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize() / 2**20
+
+
+def staged(job: str, arguments: argparse.Namespace, folder: Path) -> dict[str, float]:
+    """`child` in a process of its own."""
+    command = [sys.executable, __file__, str(arguments.corpus), str(arguments.queries), "--job", job]
+    done = subprocess.run([*command, "--folder", str(folder)], check=True, capture_output=True, text=True)
+    result: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return result
+
+
+def query_figures(
+    index: LocalIndex, peers: tuple[Any, Any, Any], texts: list[str], vectors: Any, questions: Any
+) -> Any:
+    """Medians of each kind of query; `questions` are (those to warm up with, those that count)."""
     import bm25s
     from rank_bm25 import BM25Okapi
 
+    keyword, store, both = peers
+    warm, queries = questions
     okapi = BM25Okapi([text.split() for text in texts])
     sparse = bm25s.BM25()
     sparse.index([text.split() for text in texts], show_progress=False)
+    for query in warm:
+        hybrid(index, query)
+        sparse.retrieve([query.split()], k=10, show_progress=False)
+    figures = {}
     figures["bm25 ms"] = interleaved(
         {
             "ours": lambda q: index.bm25(q, k=10),
@@ -146,17 +201,22 @@ def main() -> None:
         },
         queries,
     )
-    figures["hybrid ms"] = interleaved({"ours": lambda q: hybrid(index, q), "langchain": both.invoke}, queries)
+    figures["hybrid ms"] = interleaved({"ours": lambda q: hybrid(index, q), "langchain": both.invoke}, queries[:30])
     rows = list(vectors[:20])
-    for name, condition in (("10 %", {"bucket": {"$lt": 10}}), ("1 %", {"bucket": 3})):
+    conditions = (("10 %", {"bucket": {"$lt": 10}}, lambda m: m["bucket"] < 10), ("1 %", {"bucket": 3}, {"bucket": 3}))
+    for name, condition, theirs in conditions:
+        index.dense_by_vectors(rows[:1], k=10, filters=condition)
         figures[f"dense, filter passes {name}, ms"] = interleaved(
             {
                 "ours": lambda v, c=condition: index.dense_by_vectors([v], k=10, filters=c),
-                "langchain": lambda v, c=condition: store.similarity_search_by_vector(
-                    v.tolist(), k=10, filter=c, fetch_k=len(texts)
+                "langchain": lambda v, c=theirs: store.similarity_search_by_vector(
+                    v.tolist(),
+                    k=10,
+                    filter=(lambda m: m["bucket"] < 10) if c != {"bucket": 3} else c,
+                    fetch_k=len(texts),
                 ),
             },
-            rows[:5],
+            rows[:7],
         )
     figures["dense ms"] = interleaved(
         {
@@ -166,25 +226,74 @@ def main() -> None:
         },
         rows,
     )
-    new = LoadedDocument(id="new", page_content="one new pump", metadata={"source": "new"})
-    chunk = Document(id="new:0-12", page_content="one new pump", metadata={"source": "new"})
+    return figures
 
-    def add_one() -> None:
-        index.upsert(new, [chunk], vectors={"new:0-12": vectors[0]})
-        index.commit()
 
-    _, _, added = measured(add_one)
+def add_one(index: LocalIndex, vectors: Any) -> float:
+    """Median CPU seconds to put in one document and commit."""
+    from rag_app.types import LoadedDocument
+
+    times = []
+    for i in range(5):
+        document = LoadedDocument(id=f"new{i}", page_content="one new pump", metadata={"source": f"new{i}"})
+        chunk = Document(id=f"new{i}:0-12", page_content="one new pump", metadata={"source": f"new{i}"})
+
+        def put(document: LoadedDocument = document, chunk: Document = chunk) -> None:
+            index.upsert(document, [chunk], vectors={str(chunk.id): vectors[0]})
+            index.commit()
+
+        times.append(measured(put)[2])
+    return float(np.median(times))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("queries", type=Path)
+    parser.add_argument("--chunks", type=int, default=10_000)
+    parser.add_argument("--questions", type=int, default=50)
+    parser.add_argument("--warm", type=int, default=100)
+    parser.add_argument("--job", help=argparse.SUPPRESS)
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    questions = [json.loads(line)["text"] for line in arguments.queries.open(encoding="utf-8")]
+    if arguments.job:
+        print(json.dumps(child(arguments.job, arguments.folder, questions[:20])))
+        return
+    from rag_app.index import LocalIndex
+
+    texts = corpus(arguments.corpus, arguments.chunks)
+    vectors = np.random.default_rng(0).standard_normal((len(texts), DIMENSION), dtype=np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    folder = Path(tempfile.mkdtemp())
+    (folder / "texts.json").write_text(json.dumps(texts))
+    np.save(folder / "vectors.npy", vectors)
+    figures: dict[str, dict[str, float]] = {}
+    stages = {job: staged(job, arguments, folder) for job in ("build-ours", "build-langchain")}
+    opened = [(staged("open-ours", arguments, folder), staged("open-langchain", arguments, folder)) for _ in range(3)]
+    figures["ingest and save, CPU s"] = {k: stages[f"build-{k}"]["cpu"] for k in ("ours", "langchain")}
+    figures["ingest, peak MB"] = {k: stages[f"build-{k}"]["MB"] for k in ("ours", "langchain")}
+    for name, key in (("open with imports, CPU s", "cpu"), ("serving MB", "MB")):
+        pair = [float(np.median([pair[i][key] for pair in opened])) for i in (0, 1)]
+        figures[name] = {"ours": pair[0], "langchain": pair[1]}
+    index, _, ours = measured(lambda: LocalIndex.open(folder / "index", embedder=Given()))
+    peers, _, theirs = measured(lambda: load_langchain(folder))
+    figures["open without imports, CPU ms"] = {"ours": round(ours * 1000, 2), "langchain": round(theirs * 1000, 2)}
+    split = (questions[arguments.questions : arguments.questions + arguments.warm], questions[: arguments.questions])
+    figures |= query_figures(index, peers, texts, vectors, split)
     figures["add one, CPU ms"] = {
-        "ours": round(added * 1000, 2),
-        "ours, rebuilt": figures["ingest CPU s"]["ours"] * 1000,
+        "ours": round(add_one(index, vectors) * 1000, 2),
+        "ours, rebuilt": figures["ingest and save, CPU s"]["ours"] * 1000,
     }
     shutil.rmtree(folder, ignore_errors=True)
     for name, values in figures.items():
         print(json.dumps({"measure": name, "chunks": len(texts), **values}))
-    print(f"\n{'measure':32}{'ours':>12}  peers (ratio to ours)")
+    print(f"\n| measure, {len(texts)} chunks | ours | peers (ratio to ours) |\n|---|---|---|")
     for name, values in figures.items():
-        peers = ", ".join(f"{p} {v:g} ({v / max(values['ours'], 1e-9):.1f}x)" for p, v in values.items() if p != "ours")
-        print(f"{name:32}{values['ours']:12g}  {peers}")
+        others = ", ".join(
+            f"{p} {v:g} ({v / max(values['ours'], 1e-9):.1f}x)" for p, v in values.items() if p != "ours"
+        )
+        print(f"| {name} | {values['ours']:g} | {others} |")
 
 
 if __name__ == "__main__":
