@@ -1,4 +1,4 @@
-"""A small HTTP server that speaks OpenAI's chat completions: a real endpoint for tests, which can fail on purpose.
+"""A small HTTP server that speaks OpenAI's chat completions and embeddings: a real endpoint that can fail on purpose.
 
 `with ChatServer() as server:` listens on a free port of the loopback. Each request takes the next entry of
 `server.script` (the last one stays); `server.requests` has the bodies that were sent.
@@ -22,13 +22,15 @@ class Step:
     """What the server does with one request.
 
     `reply` is the text, or a function of the request body. `status` other than 200 fails; `fault`: "broken_json" |
-    "dying_stream" | "hang" | "empty" | "refusal" | "tool_json". `pieces` cuts the streamed text.
+    "dying_stream" | "hang" | "empty" | "refusal" | "tool_json". `pieces` cuts the streamed text; `finish` is the
+    reason to stop that the server tells.
     """
 
     reply: Reply = "OK"
     status: int = 200
     fault: str | None = None
     pieces: list[str] | None = None
+    finish: str = "stop"
     seconds: float = 0.0
 
 
@@ -90,6 +92,8 @@ def _handler(owner: ChatServer) -> type[BaseHTTPRequestHandler]:
             elif step.fault == "hang":
                 time.sleep(5)
                 self.close_connection = True
+            elif self.path.endswith("/embeddings"):
+                self._send(200, json.dumps(_embeddings(body)))
             elif body.get("stream"):
                 self._stream(step, body)
             else:
@@ -118,7 +122,7 @@ def _handler(owner: ChatServer) -> type[BaseHTTPRequestHandler]:
                     self.connection.close()
                     return
                 self._event(_chunk({"role": "assistant", "content": piece}))
-            self._event(_chunk({}, finish="content_filter" if step.fault == "refusal" else "stop"))
+            self._event(_chunk({}, finish="content_filter" if step.fault == "refusal" else step.finish))
             if (body.get("stream_options") or {}).get("include_usage"):
                 self._event({**_chunk({}), "choices": [], "usage": _usage()})
             self.wfile.write(b"data: [DONE]\n\n")
@@ -136,6 +140,14 @@ def _text(step: Step, body: dict[str, Any]) -> str:
     return step.reply(body) if callable(step.reply) else step.reply
 
 
+def _embeddings(body: dict[str, Any]) -> dict[str, Any]:
+    """For each text a vector of any length that only depends on the text."""
+    texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
+    rows = [[float(len(text)), *(float(text.count(c)) for c in "aeiourn")] for text in texts]
+    data = [{"object": "embedding", "index": i, "embedding": row} for i, row in enumerate(rows)]
+    return {"object": "list", "model": body["model"], "data": data, "usage": {"prompt_tokens": 1, "total_tokens": 1}}
+
+
 def _usage() -> dict[str, int]:
     return {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
 
@@ -149,7 +161,7 @@ def _completion(step: Step, body: dict[str, Any]) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": _text(step, body)}
     if step.fault == "refusal":
         message = {"role": "assistant", "content": None, "refusal": "I can't help with that."}
-    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    choice = {"index": 0, "message": message, "finish_reason": step.finish}
     return {
         "id": "chat-1",
         "object": "chat.completion",

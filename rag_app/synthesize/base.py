@@ -15,7 +15,7 @@ from pydantic import ConfigDict, Field
 
 from rag_app.cite import Bound, ParsedText, attribute, bind, claims, make_citation, parse_markers, resolve
 from rag_app.cite.segments import is_question
-from rag_app.synthesize.events import Abstained, CitationFound, DraftDone, Event, Retraction, Sentence, Token
+from rag_app.synthesize.events import Abstained, CitationFound, DraftDone, Event, Retraction, Sentence, Token, Usage
 from rag_app.trace import trace_of
 from rag_app.types import Citation, ConfigError
 
@@ -181,15 +181,23 @@ def attributed(
 
 def draft_events(draft: Draft) -> Iterator[Event]:
     """A finished draft as the events of a stream."""
+    if not draft.abstained:
+        yield Token(draft.text)
+    yield from closing_events(draft)
+
+
+def closing_events(draft: Draft) -> Iterator[Event]:
+    """What follows the text of a draft: its abstention, or its claims and citations; then the usage and the draft."""
     if draft.abstained:
         yield Abstained(draft.abstention_reason or "model_declined", draft.text)
     else:
-        yield Token(draft.text)
         parsed = parse_markers(draft.text, len(draft.evidence))
         for claim in claims(bind(parsed)):
             yield Sentence(claim.text, claim.span, claim.citations)
         for citation in draft.citations:
             yield CitationFound(citation)
+    if draft.usage:
+        yield Usage(dict(draft.usage))
     yield DraftDone(draft)
 
 
@@ -206,6 +214,7 @@ __all__ = [
     "Token",
     "attributed",
     "check_inputs",
+    "closing_events",
     "draft_events",
     "draft_of",
     "why_no_evidence",

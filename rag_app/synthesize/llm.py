@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import secrets
+import threading
+import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -10,18 +13,21 @@ from typing import Any, Literal
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessageChunk, BaseMessage
 from langchain_core.prompts import ChatPromptTemplate
-from pydantic import Field, SecretStr, field_validator
+from pydantic import Field, PrivateAttr, SecretStr, field_validator
 
-from rag_app.cite import ParsedText, StreamParser, bind, claims, parse_markers
+from rag_app.cite import ParsedText, StreamParser
 from rag_app.synthesize import models
-from rag_app.synthesize.base import Draft, Synthesizer, check_inputs, draft_events, draft_of
-from rag_app.synthesize.events import Abstained, CitationFound, DraftDone, Event, Retraction, Sentence, Token, Usage
+from rag_app.synthesize.base import Draft, Synthesizer, check_inputs, closing_events, draft_events, draft_of
+from rag_app.synthesize.events import Event, Retraction, Token
 from rag_app.synthesize.packing import about_tokens, pack
 from rag_app.synthesize.prompt import SYSTEM, check_prompt, cited_prompt, format_evidence
-from rag_app.synthesize.replies import Reply, SentenceReply, declines, message_text, read_usage, structured_text
+from rag_app.synthesize.replies import Reply, SentenceReply, declines, message_text, structured_text
 from rag_app.synthesize.safety import OPEN_LINK, allow_links, quarantine
 from rag_app.trace import Ranked
 from rag_app.types import ModelError
+
+_MODEL_OPTIONS = tuple(inspect.signature(models.build).parameters)
+_BUILDING = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +46,7 @@ class _Stream:
     """What has been shown of a streamed answer."""
 
     parser: StreamParser
+    start: float
     shown: list[str] = field(default_factory=list)
     raw: list[str] = field(default_factory=list)
     held: str = ""
@@ -82,6 +89,7 @@ class LLMSynthesizer(Synthesizer):
     chat_model: BaseChatModel | None = Field(default=None, exclude=True, repr=False)
     prompt: ChatPromptTemplate | None = Field(default=None, exclude=True, repr=False)
     count_tokens: Callable[[str], int] | None = Field(default=None, exclude=True, repr=False)
+    _built: tuple[dict[str, Any], BaseChatModel] | None = PrivateAttr(default=None)
 
     @field_validator("prompt")
     @classmethod
@@ -160,16 +168,17 @@ class LLMSynthesizer(Synthesizer):
 
     def stream_draft(self, inputs: dict[str, Any]) -> Iterator[Event]:
         """The answer while it is written. When the stream dies, what was shown is retracted and ModelError raised."""
+        start = time.perf_counter()
         check_inputs(inputs)
         missing = self.without_evidence(inputs)
         prepared = missing if missing is not None else self.prepare(inputs)
         if isinstance(prepared, Draft) or self.mode != "inline":
             yield from draft_events(self.invoke(inputs))
             return
-        state = _Stream(StreamParser(len(prepared.evidence)))
+        state = _Stream(StreamParser(len(prepared.evidence)), start)
         try:
             with models.failures():
-                for chunk in self._model().stream(prepared.messages):
+                for chunk in self.language_model().stream(prepared.messages):
                     yield from self._fed(state, chunk, prepared)
                 models.check_ended(state.message)
         except ModelError as error:
@@ -179,6 +188,7 @@ class LLMSynthesizer(Synthesizer):
 
     async def astream_draft(self, inputs: dict[str, Any]) -> AsyncIterator[Event]:
         """The same as `stream_draft`."""
+        start = time.perf_counter()
         check_inputs(inputs)
         missing = self.without_evidence(inputs)
         prepared = missing if missing is not None else self.prepare(inputs)
@@ -186,10 +196,10 @@ class LLMSynthesizer(Synthesizer):
             for event in draft_events(await self.ainvoke(inputs)):
                 yield event
             return
-        state = _Stream(StreamParser(len(prepared.evidence)))
+        state = _Stream(StreamParser(len(prepared.evidence)), start)
         try:
             with models.failures():
-                async for chunk in self._model().astream(prepared.messages):
+                async for chunk in self.language_model().astream(prepared.messages):
                     for event in self._fed(state, chunk, prepared):
                         yield event
                 models.check_ended(state.message)
@@ -222,57 +232,46 @@ class LLMSynthesizer(Synthesizer):
 
     def _ended(self, state: _Stream, prepared: Prepared) -> Iterator[Event]:
         yield from self._shown(state, state.parser.close(), prepared, last=True)
-        message = state.message
-        reply = Reply("".join(state.raw), read_usage(message), refusal=models.refused(message))
-        draft = self.finish(prepared, reply)
-        if draft.abstained:
-            yield Abstained(draft.abstention_reason or "model_declined", draft.text)
-        else:
-            if draft.text != "".join(state.shown):
-                yield Retraction(draft.text, "; ".join(draft.warnings[-1:]) or "citations were added")
-            for claim in claims(bind(parse_markers(draft.text, len(draft.evidence)))):
-                yield Sentence(claim.text, claim.span, claim.citations)
-            for citation in draft.citations:
-                yield CitationFound(citation)
-        if draft.usage:
-            yield Usage(dict(draft.usage))
-        yield DraftDone(draft)
+        said = "".join(state.raw)
+        reply = Reply(said) if state.message is None else replace(models.reply_of(state.message), text=said)
+        draft = replace(self.finish(prepared, reply), seconds=time.perf_counter() - state.start)
+        shown = "".join(state.shown)
+        if draft.text != shown and (shown or not draft.abstained):
+            yield Retraction(draft.text, "; ".join(draft.warnings[-1:]) or "citations were added")
+        yield from closing_events(draft)
 
     def _checked(self, text: str, prepared: Prepared) -> tuple[str, list[str]]:
         return allow_links(text, prepared.shown, prepared.question) if self.check_links else (text, [])
 
     def _ask(self, prepared: Prepared) -> Reply:
+        model = self.language_model()
         if self.mode == "structured":
-            found = self._model().with_structured_output(SentenceReply, include_raw=True).invoke(prepared.messages)
+            found = model.with_structured_output(SentenceReply, include_raw=True).invoke(prepared.messages)
             return structured_text(found, self.abstention_text)
-        return models.reply_of(self._model().invoke(self._messages(prepared)), native=self.mode == "native")
+        return models.reply_of(model.invoke(self._messages(prepared)), native=self.mode == "native")
 
     async def _aask(self, prepared: Prepared) -> Reply:
+        model = self.language_model()
         if self.mode == "structured":
-            found = (
-                await self._model().with_structured_output(SentenceReply, include_raw=True).ainvoke(prepared.messages)
-            )
+            found = await model.with_structured_output(SentenceReply, include_raw=True).ainvoke(prepared.messages)
             return structured_text(found, self.abstention_text)
-        return models.reply_of(await self._model().ainvoke(self._messages(prepared)), native=self.mode == "native")
+        return models.reply_of(await model.ainvoke(self._messages(prepared)), native=self.mode == "native")
 
     def _messages(self, prepared: Prepared) -> list[BaseMessage]:
         if self.mode != "native":
             return prepared.messages
         return models.native_messages(prepared.messages, prepared.question, prepared.evidence)
 
-    def _model(self) -> BaseChatModel:
+    def language_model(self) -> BaseChatModel:
+        """The model that is asked: the one given, else the one of the settings, made once; ConfigError without one."""
         if self.chat_model is not None:
             return self.chat_model
-        return models.build(
-            self.model,
-            base_url=self.base_url,
-            api_key=self.api_key,
-            temperature=self.temperature,
-            max_tokens=self.max_tokens,
-            timeout=self.timeout,
-            max_retries=self.max_retries,
-            requests_per_second=self.requests_per_second,
-        )
+        options = {name: getattr(self, name) for name in _MODEL_OPTIONS}
+        with _BUILDING:
+            # A model made for each call would count each call's rate by itself.
+            if self._built is None or self._built[0] != options:
+                self._built = (options, models.build(**options))
+            return self._built[1]
 
     def _usage(self, usage: Mapping[str, Any]) -> dict[str, Any]:
         """Tokens, and the cost where prices are set."""

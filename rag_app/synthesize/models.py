@@ -39,6 +39,8 @@ def build(
         from langchain_core.rate_limiters import InMemoryRateLimiter
 
         options["rate_limiter"] = InMemoryRateLimiter(requests_per_second=requests_per_second)
+    if base_url is not None or model.startswith(("openai:", "gpt-")):
+        options["http_async_client"] = _unpooled_client()
     if base_url is not None:
         return _openai_compatible(model.removeprefix("openai:"), base_url, api_key, options)
     if api_key is not None:
@@ -48,6 +50,17 @@ def build(
             f"the model {model!r} needs an API key; set OPENAI_API_KEY, or synthesize.base_url to a server"
         )
     return _init_chat_model(model, options)
+
+
+def _unpooled_client() -> Any:
+    """An HTTP client that keeps no connection for the next request.
+
+    A connection belongs to the event loop that opened it; langchain-openai's own client is one for the whole process,
+    and in a second `asyncio.run` its kept connections fail with "Event loop is closed".
+    """
+    from openai import DefaultAsyncHttpxClient
+
+    return DefaultAsyncHttpxClient(headers={"Connection": "close"})
 
 
 def _openai_compatible(name: str, base_url: str, api_key: SecretStr | None, options: dict[str, Any]) -> BaseChatModel:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
@@ -14,7 +16,7 @@ from langchain_core.prompts import ChatPromptTemplate
 from pydantic import ValidationError
 
 from rag_app.synthesize import LLMSynthesizer
-from rag_app.synthesize.base import Abstained, CitationFound, DraftDone, Retraction, Sentence, Token
+from rag_app.synthesize.base import Abstained, CitationFound, DraftDone, Retraction, Sentence, Token, Usage
 from rag_app.types import ConfigError, ModelError
 
 QUESTION = "How heavy is the MX-400?"
@@ -290,3 +292,48 @@ def test_the_cost_of_an_answer_is_counted_where_prices_are_set(server: Any, open
 
 def test_a_key_is_not_in_the_settings_that_are_written_down() -> None:
     assert "geheim" not in LLMSynthesizer(api_key="geheim").model_dump_json()
+
+
+def test_an_answer_can_be_awaited_in_one_event_loop_after_another(
+    server: Any, openai: ModuleType, evidence: Any
+) -> None:
+    synthesizer = make(server, max_retries=0)
+    for _ in range(3):
+        draft = asyncio.run(synthesizer.ainvoke({"question": QUESTION, "evidence": evidence}))
+        assert not draft.abstained
+
+
+def test_a_rate_limit_holds_over_all_calls(server: Any, openai: ModuleType, evidence: Any) -> None:
+    synthesizer = make(server, requests_per_second=4.0)
+    start = time.perf_counter()
+    for _ in range(3):
+        ask(synthesizer, evidence)
+    assert time.perf_counter() - start >= 2 / 4.0
+    assert synthesizer.language_model() is synthesizer.model_copy().language_model()
+    assert synthesizer.language_model() is not synthesizer.model_copy(update={"max_tokens": 9}).language_model()
+
+
+def test_a_stream_tells_what_a_whole_answer_tells(server: Any, openai: ModuleType, evidence: Any) -> None:
+    server.script = [openai.Step("It weighs 12 kg [1].", finish="length")]
+    synthesizer = make(server)
+    whole, streamed = ask(synthesizer, evidence), _events(synthesizer, evidence)[-1]
+    assert isinstance(streamed, DraftDone)
+    assert whole.warnings == streamed.draft.warnings == ("the answer was cut at max_tokens",)
+    assert streamed.draft.seconds > 0
+
+
+def test_text_that_was_shown_before_a_refusal_is_retracted(server: Any, openai: ModuleType, evidence: Any) -> None:
+    server.script = [openai.Step("It weighs 12 kg [1]. And I", fault="refusal")]
+    events = _events(make(server), evidence)
+    assert any(isinstance(event, Token) for event in events)
+    done = events[-1]
+    assert isinstance(done, DraftDone)
+    assert done.draft.abstained
+    assert [event.text for event in events if isinstance(event, Retraction)] == [done.draft.text]
+
+
+def test_the_usage_is_an_event_in_every_mode(server: Any, openai: ModuleType, evidence: Any) -> None:
+    server.script = [openai.Step('{"answerable": true, "sentences": [{"text": "12 kg.", "citations": [1]}]}')]
+    for mode in ("inline", "structured"):
+        events = _events(make(server, mode=mode), evidence)
+        assert [event.usage["output_tokens"] for event in events if isinstance(event, Usage)] == [20], mode
