@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
+from openai_server import ChatServer, Step
 
 from rag_app.answer import Answer
 from rag_app.pipeline import (
@@ -180,3 +181,22 @@ def rounded(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: rounded(item) for key, item in value.items()}
     return [rounded(item) for item in value] if isinstance(value, list) else value
+
+
+def test_the_model_of_the_answers_serves_every_stage_that_asks_one(index: Any) -> None:
+    step = Step(
+        lambda body: '{"scores": [{"id": 1, "score": 5}]}' if "grade passages" in str(body) else "24 months [1]."
+    )
+    with ChatServer([step]) as server:
+        sets = ["embed.kind=hashing", "rerank.kind=llm", "synthesize.kind=llm", "synthesize.model=fake"]
+        chosen = Settings.resolve(None, [*sets, f"synthesize.base_url={server.base_url}"])
+        stages = build_stages(chosen, index)
+        answer = chain_of(stages).invoke(QUESTIONS[1])
+    assert stages.reranker.chat_model is stages.synthesizer.language_model() is stages.verifier.chat_model
+    assert len(answer.evidence) == 1
+    assert not any("the order was kept" in warning for warning in answer.warnings)
+
+
+def test_a_model_that_cannot_be_made_is_told_before_the_first_question(index: Any) -> None:
+    with pytest.raises(ConfigError, match=r"synthesize\.model"):
+        build_chain(Settings.resolve(None, ["embed.kind=hashing", "synthesize.kind=llm"]), index)

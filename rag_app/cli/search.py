@@ -82,7 +82,7 @@ class Searcher:
     """One ranking over one index, opened once and asked many times."""
 
     def __init__(self, settings: Settings, index: Any, ranking: str, top_k: int | None) -> None:
-        from rag_app.pipeline import bind
+        from rag_app.pipeline import bind, chat_model_of
 
         self.index = index
         self.ranking = ranking
@@ -90,7 +90,9 @@ class Searcher:
         self.retriever: TracedRetriever = make_retriever(settings, index, ranking)
         self.reranker: Any = None
         if ranking == "rerank":
-            self.reranker = bind(settings.rerank, embeddings=index.embedder).model_copy(update={"top_n": None})
+            asked = chat_model_of(settings) if settings.rerank.kind == "llm" else None
+            bound = bind(settings.rerank, embeddings=index.embedder, chat_model=asked)
+            self.reranker = bound.model_copy(update={"top_n": None})
 
     def answer(self, rows: Sequence[dict[str, Any]], condition: Any) -> Iterator[Any]:
         """A `Ranked` for each row, or the error that its filter or text met."""

@@ -14,6 +14,7 @@ from rag_app.pipeline.build import (
     build_index,
     build_splitter,
     build_stages,
+    chat_model_of,
     open_index,
     open_or_create,
 )
@@ -34,6 +35,7 @@ __all__ = [
     "build_splitter",
     "build_stages",
     "chain_of",
+    "chat_model_of",
     "evidence_chain",
     "open_index",
     "open_or_create",

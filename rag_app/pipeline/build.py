@@ -14,6 +14,7 @@ from rag_app.index import LocalIndex
 from rag_app.ingest import IngestReport, ingest
 from rag_app.retrieve.arms import diagnosis, measure_arms, stale
 from rag_app.settings import Settings
+from rag_app.synthesize import LLMSynthesizer
 
 Progress = Callable[[int, int, str], None]
 
@@ -89,8 +90,12 @@ def open_index(settings: Settings, directory: str | Path) -> LocalIndex:
 
 
 def build_stages(settings: Settings, index: LocalIndex, *, chat_model: Any = None) -> Stages:
-    """Each stage of the question side, bound to the index; `chat_model` serves every stage that asks one."""
+    """Each stage of the question side, bound to the index.
+
+    `chat_model`, or else the model of `synthesize`, serves every stage that asks one: an LLM reranker or judge too.
+    """
     embedder = index.embedder
+    chat_model = chat_model if chat_model is not None else chat_model_of(settings)
     return Stages(
         retriever=bind(settings.retrieve, index=index, chat_model=chat_model),
         reranker=bind(settings.rerank, embeddings=embedder, chat_model=chat_model),
@@ -99,6 +104,12 @@ def build_stages(settings: Settings, index: LocalIndex, *, chat_model: Any = Non
         verifier=bind(settings.verify, chat_model=chat_model),
         index=index,
     )
+
+
+def chat_model_of(settings: Settings) -> Any:
+    """The chat model that `synthesize` names; None when the answers need none. ConfigError when it cannot be made."""
+    synthesizer = settings.synthesize
+    return synthesizer.language_model() if isinstance(synthesizer, LLMSynthesizer) else None
 
 
 def bind(component: Any, **runtime: Any) -> Any:
