@@ -58,7 +58,7 @@ def stdin_lines() -> Iterator[tuple[int, str]]:
     Bytes that are no UTF-8 become U+FFFD: they can spoil their own line only.
     """
     raw = getattr(sys.stdin, "buffer", None)
-    lines: Iterator[Any] = iter(sys.stdin if raw is None else raw)
+    lines: Iterator[Any] = iter(() if sys.stdin is None else sys.stdin if raw is None else raw)
     for number, line in enumerate(lines, start=1):
         text = line.decode("utf-8", "replace") if isinstance(line, bytes) else str(line)
         if text.lstrip("\ufeff").strip():

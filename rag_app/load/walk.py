@@ -42,6 +42,9 @@ def find(
     base = os.path.abspath(root) if root is not None else common_root(paths)
     seen: set[str] = set()
     for path in paths:
+        if path == "":  # an unset variable of a shell; as a path it would name the current folder
+            yield LoadFailure("", "missing", "the path is empty")
+            continue
         absolute = os.path.abspath(path)
         source = readable(os.path.relpath(absolute, base))
         if os.path.isdir(absolute):
@@ -67,7 +70,7 @@ def find(
 def common_root(paths: Sequence[str | Path]) -> str:
     """The deepest folder that holds all of `paths`."""
     # A path that is not there must not change how the others are called.
-    there = [path for path in map(os.path.abspath, paths) if os.path.lexists(path)]
+    there = [path for path in (os.path.abspath(path) for path in paths if path != "") if os.path.lexists(path)]
     folders = [path if os.path.isdir(path) else os.path.dirname(path) for path in there]
     try:
         return os.path.commonpath(folders) if folders else os.getcwd()

@@ -104,3 +104,11 @@ def test_a_file_that_vanishes_while_the_folder_is_walked_was_never_there(tree: P
     next(walk)
     (tree / "b.txt").unlink()
     assert [item.source for item in walk] == ["a/x.md", "a/y.log"]
+
+
+def test_an_empty_path_is_missing_and_not_the_current_folder(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tree)
+    (failure,) = find([""])
+    assert isinstance(failure, LoadFailure)
+    assert failure.error == "missing"
+    assert sources(tree / "a" / "x.md", "") == ["x.md", ""]  # type: ignore[arg-type]
