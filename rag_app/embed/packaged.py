@@ -88,7 +88,9 @@ def packaged_folder() -> Path:
 @functools.lru_cache(maxsize=3)
 def _load(precision: str) -> BertEncoder:
     # One copy of the weights for each precision, however many embedders are made; they are only ever read.
-    return BertEncoder(packaged_folder(), max_tokens=_WINDOW, bf16={"auto": None, "bf16": True, "fp32": False}[precision])
+    return BertEncoder(
+        packaged_folder(), max_tokens=_WINDOW, bf16={"auto": None, "bf16": True, "fp32": False}[precision]
+    )
 
 
 @functools.lru_cache(maxsize=1)

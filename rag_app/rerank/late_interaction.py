@@ -7,9 +7,10 @@ from typing import Any, Literal
 
 import numpy as np
 from langchain_core.documents import Document
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 
 from rag_app.rerank.base import Reranker, Scored
+from rag_app.rerank.token_cache import TokenCache
 from rag_app.rerank.windows import text_windows
 from rag_app.trace import RetrievalTrace
 from rag_app.types import ConfigError
@@ -31,16 +32,18 @@ class LateInteractionReranker(Reranker):
 
     It is no cross-encoder: alone it improves sentence retrieval and spoils a good fusion over long passages, so by
     default it has only a part of the say, and none where the index found that the embedder does not know the corpus's
-    language (the `trust` that a fusion with `weights: auto` notes in the trace). `embeddings` is an embedder with
-    `token_vectors`.
+    language or falls behind BM25 at finding its sentences (the `trust` and the `refinement` that a fusion with
+    `weights: auto` notes in the trace). `embeddings` is an embedder with `token_vectors`.
     """
 
     kind: Literal["late-interaction"] = "late-interaction"
+    max_candidates: int | None = Field(default=10, ge=1, description="How many candidates are scored.")
     blend: float | None = Field(default=0.5, ge=0, description="The model's weight over the fused score; null: alone.")
     embeddings: Any = Field(default=None, exclude=True, repr=False)
+    _cache: TokenCache = PrivateAttr(default_factory=TokenCache)
 
     def weight(self, trace: RetrievalTrace) -> float:
-        noted = [float(each["trust"]) for each in trace.parameters.values() if "trust" in each]
+        noted = [float(each.get("refinement", each["trust"])) for each in trace.parameters.values() if "trust" in each]
         return (self.blend or 0.0) * min(noted, default=1.0)
 
     def score(self, query: str, documents: Sequence[Document]) -> Scored:
@@ -49,6 +52,6 @@ class LateInteractionReranker(Reranker):
             raise ConfigError("rerank: late-interaction needs an embedder with token vectors; take `rerank.kind: none`")
         windows = [text_windows(d.page_content, embedder.count_tokens, embedder.max_tokens) for d in documents]
         question = embedder.token_vectors([query], query=True)[0]
-        vectors = iter(embedder.token_vectors([text for texts in windows for text in texts]))
+        vectors = iter(self._cache.get([text for texts in windows for text in texts], embedder.token_vectors))
         raw = tuple(max((max_sim(question, next(vectors)) for _ in texts), default=0.0) for texts in windows)
         return Scored(raw, tuple(min(1.0, max(0.0, value)) for value in raw))

@@ -10,6 +10,8 @@ from rag_app.retrieve.measure import measure_arms, stale
 # Trust in the dense arm rises from 0 to 1 between these two values of `signal`. English corpora lie above .75; the same
 # embedder on German text, where fusion does harm, below .45.
 _DOUBT, _TRUST = 0.45, 0.70
+# Dense over BM25 self-retrieval: where token vectors begin to help, and where they may have their whole say.
+_BEHIND, _LEVEL = 0.85, 1.0
 _PIECE_COST = 0.5
 _USUAL_PIECES = 1.2
 _UNKNOWN_RATIO = 0.9  # of a corpus too small to measure
@@ -32,6 +34,18 @@ def trust(notes: Mapping[str, Any]) -> float:
     ratio = found.get("ratio")
     value = signal(_UNKNOWN_RATIO if ratio is None else float(ratio), float(found["pieces_per_word"]))
     return min(1.0, max(0.0, (value - _DOUBT) / (_TRUST - _DOUBT)))
+
+
+def refinement(notes: Mapping[str, Any]) -> float:
+    """How far token vectors of the embedder may reorder a fused ranking, in [0, 1]; a reranker reads it in the trace.
+
+    They refine an order where the embedder finds sentences as well as BM25 does (xquad/en), and spoil it where it does
+    not (Cranfield's formulas). Nothing measured: as far as the embedder is trusted.
+    """
+    ratio = (notes.get("arms") or {}).get("ratio")
+    if ratio is None:
+        return trust(notes)
+    return trust(notes) * min(1.0, max(0.0, (float(ratio) - _BEHIND) / (_LEVEL - _BEHIND)))
 
 
 def auto_weights(notes: Mapping[str, Any], *, fusion: str = "rrf") -> dict[str, float]:
@@ -60,4 +74,4 @@ def diagnosis(notes: Mapping[str, Any]) -> str | None:
     )
 
 
-__all__ = ["auto_weights", "diagnosis", "measure_arms", "signal", "stale", "trust"]
+__all__ = ["auto_weights", "diagnosis", "measure_arms", "refinement", "signal", "stale", "trust"]

@@ -12,7 +12,7 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import ensure_config, run_in_executor, set_config_context
 from pydantic import Field, model_validator
 
-from rag_app.retrieve.arms import auto_weights, trust
+from rag_app.retrieve.arms import auto_weights, refinement, trust
 from rag_app.retrieve.base import FilterLike, TracedRetriever
 from rag_app.retrieve.dense import DenseRanking, rank_by_vectors
 from rag_app.retrieve.diversity import diversify
@@ -207,7 +207,8 @@ class HybridRetriever(TracedRetriever):
         known = self.weights == "auto" and self._has_index()
         parameters: dict[str, Any] = {"weights": {arm.name: weights[arm.name] for arm in arms}}
         if known:
-            parameters["trust"] = round(trust(self.corpus.notes), 4)
+            notes = self.corpus.notes
+            parameters |= {"trust": round(trust(notes), 4), "refinement": round(refinement(notes), 4)}
         if self.fusion == "rrf":
             parameters |= {"k": self.rrf_k, "missing_rank": self.missing_rank}
             rankings = [[hit.chunk_id for hit in arm.hits] for arm in arms]

@@ -37,7 +37,7 @@ def test_an_embedder_with_token_vectors_reranks(candidates: Any) -> None:
     reranker = LateInteractionReranker(embeddings=Letters(), blend=None)
     found = reranker.compress_documents(candidates, "holiday list")
     assert found[0].id == "c2"
-    assert found[0].metadata["relevance_score"] == pytest.approx(1.0, abs=1e-5)
+    assert found[0].metadata["relevance_score"] == pytest.approx(1.0, abs=1e-3)
 
 
 @pytest.mark.model
@@ -59,3 +59,10 @@ def test_an_embedder_that_does_not_know_the_language_has_no_say(candidates: Any)
     candidates.trace = candidates.trace.add("rrf", None, parameters={"trust": 0.0})
     doubted = reranker.compress_documents(candidates, "holiday list")
     assert [document.id for document in doubted] == ["c1", "c2", "c3", "c4", "c5"]
+
+
+def test_the_index_s_word_on_refinement_scales_the_blend(candidates: Any) -> None:
+    reranker = LateInteractionReranker(blend=0.5)
+    noted = candidates.trace.add("rrf", None, parameters={"trust": 1.0, "refinement": 0.4})
+    assert reranker.weight(noted) == pytest.approx(0.2)
+    assert reranker.weight(candidates.trace) == 0.5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_app.retrieve.arms import auto_weights, diagnosis, stale, trust
+from rag_app.retrieve.arms import auto_weights, diagnosis, refinement, stale, trust
 
 
 def notes(ratio: float | None, pieces: float) -> dict[str, object]:
@@ -39,3 +39,12 @@ def test_arms_are_measured_again_when_the_corpus_has_changed_by_a_fifth() -> Non
     assert stale({}, 10)
     assert not stale(notes(1, 1), 110)
     assert stale(notes(1, 1), 130)
+
+
+def test_token_vectors_refine_only_where_the_embedder_finds_sentences_as_well_as_bm25() -> None:
+    assert refinement(notes(1.08, 1.1)) == 1.0
+    assert refinement(notes(0.77, 1.1)) == 0.0
+    assert 0 < refinement(notes(0.9, 1.1)) < 1
+    assert refinement(notes(None, 1.1)) == trust(notes(None, 1.1))
+    assert refinement(notes(1.08, 7.0)) == 0.0
+    assert refinement({}) == 1.0
