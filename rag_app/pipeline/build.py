@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from rag_app.ingest import IngestReport, ingest
 from rag_app.retrieve.arms import diagnosis, measure_arms, stale
 from rag_app.settings import Settings
 from rag_app.synthesize import LLMSynthesizer
+from rag_app.types import ConfigError
 
 Progress = Callable[[int, int, str], None]
 
@@ -65,7 +67,16 @@ def add_files(
     dry_run: bool = False,
     progress: Progress | None = None,
 ) -> IngestReport:
-    """Load, split and embed `paths` into an open index; then measure how far each ranking can be trusted on it."""
+    """Load, split and embed `paths` into an open index; then measure how far each ranking can be trusted on it.
+
+    With `sync`, a path that is not there is a ConfigError: a slip or a disk that is not mounted must not empty an index.
+    """
+    gone = [str(path) for path in paths if not os.path.lexists(path)] if sync else []
+    if gone:
+        raise ConfigError(
+            f"--sync with {gone[0]!r}, which is not there, would take out all that was indexed from it; "
+            "name the path as it is, or take sources out with --delete"
+        )
     loaded = settings.load.load_all([str(path) for path in paths], progress=progress)
     splitter = build_splitter(settings, index.embedder)
     report = ingest(index, loaded, splitter, sync=sync, dry_run=dry_run, progress=progress)

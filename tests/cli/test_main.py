@@ -207,3 +207,14 @@ def test_doctor_finds_a_healthy_index_healthy_and_a_damaged_one_damaged(
     assert code == 1
     failed = [check for check in json.loads(out)["checks"] if check["outcome"] == "fail"]
     assert any(victim.name in check["finding"] for check in failed)
+
+
+def test_sync_with_a_path_that_is_not_there_takes_nothing_out(
+    capsys: pytest.CaptureFixture[str], index: Path, tmp_path: Path
+) -> None:
+    place = ["--index", str(index), *HASHING]
+    code, out, err = run(capsys, "index", str(tmp_path / "unmounted"), "--sync", "--json", *place)
+    assert (code, out) == (2, "")
+    assert_one_sentence(err, "unmounted", "--delete")
+    _, out, _ = run(capsys, "search", "filter", "--ranking", "bm25", "--json", *place)
+    assert len(json.loads(out)["hits"]) == 1
