@@ -1,4 +1,4 @@
-"""The records that flow between stages, and the errors. This is the ground floor: it imports nothing of the package.
+"""The records that flow between stages; the errors and the JSON of both ways are imported from here too.
 
 Records are frozen dataclasses with slots; pydantic guards the doors (settings, JSON that comes in). What flows between
 the stages is LangChain's `Document`; the records here say what was found out about it.
@@ -7,72 +7,27 @@ the stages is LangChain's `Document`; the records here say what was found out ab
 from __future__ import annotations
 
 import bisect
-import dataclasses
-import datetime
 import hashlib
-import json
-import math
-import types
-import typing
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from langchain_core.documents import Document
 from pydantic import BaseModel, ConfigDict, Field
 
-# --------------------------------------------------------------------------------------------------------------- errors
-
-
-class RagAppError(Exception):
-    """Every error that the package raises on purpose. One sentence: the thing, the finding, the way out."""
-
-
-class ConfigError(RagAppError, ValueError):
-    """A setting, a filter or an argument that cannot be meant so; names its path."""
-
-
-class LoadError(RagAppError):
-    """A file that could not become a document; `LoadFailure` is its record when other files go on."""
-
-
-class EmbeddingError(RagAppError):
-    """Vectors that cannot be used: null, not finite, of the wrong dimension, or a model that failed."""
-
-
-class IndexMissingError(RagAppError, FileNotFoundError):
-    """There is no index at this place."""
-
-    def __str__(self) -> str:
-        return str(self.args[0]) if self.args else "no index"
-
-
-class IndexDamagedError(RagAppError):
-    """A file of the index is missing, cut or changed; names the file."""
-
-
-class IndexMismatchError(RagAppError):
-    """The index was built with something else than the settings ask for; gives both values and the way out."""
-
-
-class IndexLockedError(RagAppError):
-    """Another writer holds the index."""
-
-
-class ModelError(RagAppError):
-    """A model that could not be loaded, or answered with something unusable."""
-
-
-class MissingExtraError(RagAppError, ImportError):
-    """A package of an optional extra is not installed; names the extra."""
-
-    def __init__(self, package: str, extra: str, purpose: str) -> None:
-        super().__init__(f"{purpose} needs the package {package!r}; install it with `pip install 'rag-app[{extra}]'`")
-
-
-class UnsupportedClaimsError(RagAppError):
-    """A guard (`on_unsupported="raise"`) met claims that their evidence does not support."""
-
+from rag_app.errors import (
+    ConfigError,
+    EmbeddingError,
+    IndexDamagedError,
+    IndexLockedError,
+    IndexMismatchError,
+    IndexMissingError,
+    LoadError,
+    MissingExtraError,
+    ModelError,
+    RagAppError,
+    UnsupportedClaimsError,
+)
+from rag_app.jsonable import dumps, from_json, to_json
 
 # ---------------------------------------------------------------------------------------------------------------- spans
 
@@ -91,6 +46,13 @@ class Span(NamedTuple):
 
     def overlaps(self, other: Span) -> bool:
         return self.start < other.end and other.start < self.end
+
+
+def as_span(value: Any) -> Span | None:
+    """The span that metadata notes as `[start, end]`; None for anything else: a key may be a person's own."""
+    if not isinstance(value, (list, tuple)) or [type(place) for place in value] != [int, int]:
+        return None
+    return Span(*value) if 0 <= value[0] < value[1] else None
 
 
 class _Layout(BaseModel):
@@ -269,87 +231,6 @@ class Verdict:
     suggested_citations: tuple[int, ...] = ()
     reason: str | None = None
     seconds: float = 0.0
-
-
-# ---------------------------------------------------------------------------------------------------- JSON, both ways
-
-
-def to_json(value: Any) -> Any:
-    """A record as plain JSON values: dataclasses become objects, tuples and spans become lists.
-
-    What a person attached may be anything: dates become ISO text, sets sorted lists, numpy values numbers and lists,
-    numbers that JSON has not (NaN, infinity) null, and what is left its `str`.
-    """
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: to_json(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    if isinstance(value, BaseModel):
-        return value.model_dump(mode="json")
-    if isinstance(value, Mapping):
-        return {str(key): to_json(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [to_json(item) for item in value]
-    if value is None or isinstance(value, (str, bool, int)):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return _attached(value)
-
-
-def _attached(value: Any) -> Any:
-    if isinstance(value, (set, frozenset)):
-        return sorted((to_json(item) for item in value), key=lambda item: (type(item).__name__, str(item)))
-    if isinstance(value, (datetime.date, datetime.time)):
-        return value.isoformat()
-    if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
-        plain = value.tolist()
-        return to_json(plain) if type(plain).__module__ != "numpy" else str(value)
-    return str(value)
-
-
-def as_span(value: Any) -> Span | None:
-    """The span that metadata notes as `[start, end]`; None for anything else: a key may be a person's own."""
-    if not isinstance(value, (list, tuple)) or [type(place) for place in value] != [int, int]:
-        return None
-    return Span(*value) if 0 <= value[0] < value[1] else None
-
-
-T = TypeVar("T")
-
-
-def from_json(kind: type[T], value: Any) -> T:
-    """The record of type `kind` that `to_json` wrote; the inverse of it. Unknown fields are left aside."""
-    return typing.cast(T, _revive(kind, value))
-
-
-def _revive(kind: Any, value: Any) -> Any:
-    origin, args = typing.get_origin(kind), typing.get_args(kind)
-    if origin in (typing.Union, types.UnionType):
-        if value is None:
-            return None
-        return _revive(next(arg for arg in args if arg is not type(None)), value)
-    if dataclasses.is_dataclass(kind):
-        hints = typing.get_type_hints(kind)
-        known = {f.name for f in dataclasses.fields(kind)}
-        return typing.cast(Any, kind)(**{k: _revive(hints[k], v) for k, v in value.items() if k in known})
-    if kind is Span:
-        return Span(*value)
-    if origin is tuple:
-        items = [args[0]] * len(value) if args[-1] is Ellipsis else args
-        return tuple(_revive(item, v) for item, v in zip(items, value, strict=True))
-    if origin is list:
-        return [_revive(args[0], item) for item in value]
-    if origin in (dict, Mapping):
-        return {key: _revive(args[1], item) for key, item in value.items()}
-    if kind is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    if isinstance(kind, type) and issubclass(kind, BaseModel):
-        return kind.model_validate(value)
-    return value
-
-
-def dumps(value: Any) -> str:
-    """One line of JSON for a record; the same record gives the same bytes."""
-    return json.dumps(to_json(value), ensure_ascii=False, allow_nan=False)
 
 
 __all__ = [

@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "rag_app"
 
 FLOORS: tuple[tuple[str, ...], ...] = (
+    ("errors", "jsonable"),
     ("types",),
     ("text",),
     ("filters", "trace"),
