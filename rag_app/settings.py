@@ -16,7 +16,13 @@ import yaml
 from pydantic import Field, ValidationError
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import PydanticOmit, core_schema
-from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    InitSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
 
 from rag_app.embed import Embedding, PackagedEmbedder
 from rag_app.expand import Expansion, NoExpander
@@ -48,6 +54,20 @@ class Settings(BaseSettings):
     verify: Verifier = Field(default_factory=Verifier)
 
     @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The environment below what is given, by `overlay`: pydantic's own merge would mix the keys of two kinds."""
+        values = overlay(env_settings(), init_settings())
+        tree = {stage: _with_kind(cls, stage, value) for stage, value in values.items()}
+        return (InitSettingsSource(settings_cls, tree),)
+
+    @classmethod
     def resolve(cls, config: str | None = None, sets: Sequence[str] = ()) -> Settings:
         """The settings of a preset or file, with the environment and `stage.key=value` arguments laid over.
 
@@ -62,9 +82,8 @@ class Settings(BaseSettings):
     @classmethod
     def build(cls, values: Mapping[str, Any]) -> Settings:
         """The settings of a plain tree; a stage without `kind` is the default's kind."""
-        tree = {stage: _with_kind(cls, stage, value) for stage, value in values.items()}
         try:
-            settings = cls(**tree)
+            settings = cls(**values)
         except ValidationError as error:
             raise ConfigError(_explain(cls, error)) from None
         for path, number in _endless(settings.model_dump()):

@@ -45,6 +45,15 @@ def test_another_kind_starts_afresh_since_the_other_keys_were_anothers() -> None
     assert overlay(base, {"rerank": {"model": "b"}}) == {"rerank": {"kind": "cross-encoder", "model": "b"}}
 
 
+def test_an_argument_that_names_another_kind_leaves_the_environments_keys_of_the_first_aside(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("RAG_APP_RETRIEVE__FUSION", "linear")
+    assert Settings().to_dict()["retrieve"]["fusion"] == "linear"
+    assert Settings(verify={"level": "lexical"}).to_dict()["retrieve"]["fusion"] == "linear"
+    assert Settings.resolve(None, ["retrieve.kind=bm25"]).retrieve.kind == "bm25"
+
+
 def test_an_assignment_is_a_path_and_a_yaml_value() -> None:
     assert parse_assignment("retrieve.top_k=5") == {"retrieve": {"top_k": 5}}
     assert parse_assignment("synthesize.base_url=http://127.0.0.1:1/v1") == {
