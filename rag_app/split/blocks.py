@@ -105,10 +105,10 @@ def _heading(
 
 def _fence_length(lines: list[tuple[int, str]], index: int, mark: str) -> int:
     """Lines of the fenced code that opens here; up to the end of the text when nothing closes it."""
-    for taken, (_, line) in enumerate(lines[index + 1 :], start=2):
-        closing = line.strip()
+    for place in range(index + 1, len(lines)):
+        closing = lines[place][1].strip()
         if closing.startswith(mark) and not closing.strip(mark[0]):
-            return taken
+            return place + 1 - index
     return len(lines) - index
 
 
