@@ -10,10 +10,10 @@ import pytest
 from pydantic import Field
 
 from rag_app.embed import HashingEmbedder
-from rag_app.index import LocalIndex
+from rag_app.index import IndexSettings, LocalIndex
 from rag_app.ingest import check_rankings, ingest, remove, report_json
 from rag_app.split import RecursiveSplitter
-from rag_app.types import LoadedDocument, LoadFailure, make_doc_id
+from rag_app.types import LoadedDocument, LoadFailure, Span, make_doc_id
 
 SPLITTER = RecursiveSplitter(chunk_size=60, chunk_overlap=0)
 
@@ -173,3 +173,30 @@ def test_every_sampled_chunk_is_found_by_both_rankings(index: LocalIndex) -> Non
 def test_the_report_has_the_fields_of_the_command_line(index: LocalIndex) -> None:
     fields = {"documents", "chunks", "added", "updated", "deleted", "skipped", "failed", "seconds"}
     assert fields <= set(report_json(ingest(index, DOCUMENTS, SPLITTER)))
+
+
+def test_the_chunks_are_measured_and_breaches_are_warned_of(index: LocalIndex) -> None:
+    class Careless(RecursiveSplitter):
+        def spans(self, text: str) -> list[Span]:
+            return [Span(at, min(at + 60, len(text))) for at in range(0, len(text), 60)]
+
+    careless = Careless(chunk_size=60, chunk_overlap=0)
+    report = ingest(index, DOCUMENTS, careless)
+    measured = report.checkpoints
+    assert measured is not None
+    assert (measured.documents, measured.chunks) == (len(DOCUMENTS), report.chunks)
+    assert measured.cuts_sentence > 0
+    assert measured.warnings == report.warnings
+    assert "cuts the sentence" in report.warnings[0]
+    assert report_json(report)["checkpoints"]["chunks"] == report.chunks
+    again = ingest(index, DOCUMENTS, careless).checkpoints
+    assert again is not None
+    assert again.chunks == 0  # nothing was split
+
+
+def test_the_recall_of_an_approximate_index_is_measured_and_kept_with_it(tmp_path: Path) -> None:
+    settings = IndexSettings(dense="int8")
+    index = LocalIndex.create(tmp_path / "index", embedder=Counting(), settings=settings)
+    report = ingest(index, DOCUMENTS, SPLITTER)
+    assert report.dense_recall == 1.0
+    assert LocalIndex.open(tmp_path / "index").notes["dense_recall"] == 1.0

@@ -58,7 +58,7 @@ def embed_texts(
     A group of batches that fails is tried batch by batch, each again after the embedder's waits. After three failed
     batches in a row the rest is given up: the model is not there.
     """
-    known: dict[str, Vector] = dict(cache.get(list(texts.values()))) if cache else {}
+    known: dict[str, Vector] = dict(cache.get(list(texts.values()))) if cache is not None else {}
     missing = sorted({text for text in texts.values() if text not in known}, key=lambda text: (len(text), text))
     reasons: dict[str, str] = {}
     done, failed = sum(text in known for text in texts.values()), 0
@@ -78,7 +78,7 @@ def embed_texts(
                     else:
                         good[text] = row
             known |= good
-            if cache:
+            if cache is not None:
                 cache.put(good)
             done += len(batch)
             if progress:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
+import itertools
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +16,7 @@ import numpy.typing as npt
 from rag_app.embed.base import Embedder
 
 _KEY = 16
+_BATCH = 1000
 _ENTRY = np.dtype([("key", np.uint8, (_KEY,)), ("crc", "<u4")])
 
 
@@ -83,6 +86,37 @@ class EmbeddingCache:
             file.truncate(first * _ENTRY.itemsize)
             file.seek(first * _ENTRY.itemsize)
             file.write(entries.tobytes())
+
+    def __len__(self) -> int:
+        return self._whole_rows()
+
+    def others(self) -> list[Path]:
+        """The files of other models."""
+        own = (self._keys.name, self._vectors.name)
+        return sorted(file for file in self._keys.parent.glob("*") if file.name not in own)
+
+    def keep_only(self, texts: Iterable[str]) -> int:
+        """Forget the vectors of all texts but these, and of other models; how many rows of this one went.
+
+        A crash between the two replacements leaves vectors whose CRC is another: they are not found, and made anew.
+        """
+        for file in self.others():
+            file.unlink(missing_ok=True)
+        before = self._whole_rows()
+        fresh = copy.copy(self)
+        fresh._keys, fresh._vectors = (file.with_name(f"{file.name}.new") for file in (self._keys, self._vectors))
+        fresh._places = {}
+        remaining = iter(texts)
+        while batch := list(itertools.islice(remaining, _BATCH)):
+            fresh.put({text: row for text, row in self.get(batch).items() if self.key(text) not in fresh._places})
+        if fresh._keys.exists():
+            fresh._keys.replace(self._keys)
+            fresh._vectors.replace(self._vectors)
+        else:
+            self._keys.unlink(missing_ok=True)
+            self._vectors.unlink(missing_ok=True)
+        self._places = None
+        return before - self._whole_rows()
 
     def _whole_rows(self) -> int:
         if not (self._keys.exists() and self._vectors.exists()):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar, Literal
@@ -13,13 +15,15 @@ from pydantic import Field, PrivateAttr, SecretStr
 from rag_app.embed.base import Embedder, Matrix
 from rag_app.types import ConfigError
 
+_QUEUE = threading.Lock()
 _DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
 
 
 class OpenAIEmbedder(Embedder):
     """`text-embedding-3-small` and its kin; `dimensions` lets the server cut them, `base_url` names another server.
 
-    The key comes from `api_key` or the environment (OPENAI_API_KEY). A failed batch is tried again after 1, 2, 4 s.
+    The key comes from `api_key` or the environment (OPENAI_API_KEY). A failed batch is tried again after 1, 2, 4 s;
+    `requests_per_minute` spaces requests out evenly.
     """
 
     kind: Literal["openai"] = "openai"
@@ -29,11 +33,13 @@ class OpenAIEmbedder(Embedder):
     api_key: SecretStr | None = Field(default=None, exclude=True, repr=False)
     batch_size: int = 128
     max_concurrency: int = Field(default=4, ge=1)
+    requests_per_minute: float | None = Field(default=None, gt=0)
     timeout: float = 60.0
 
     retry_waits: ClassVar[tuple[float, ...]] = (1.0, 2.0, 4.0)
     _client: Any = PrivateAttr(default=None)
     _found: int | None = PrivateAttr(default=None)
+    _next: float = PrivateAttr(default=0.0)
 
     @property
     def name(self) -> str:
@@ -76,7 +82,27 @@ class OpenAIEmbedder(Embedder):
         return self._client
 
     def _encode(self, texts: Sequence[str], *, query: bool) -> npt.ArrayLike:
-        return np.asarray(self._embeddings().embed_documents(list(texts)), dtype=np.float32)
+        client = self._embeddings()
+        self._wait()
+        try:
+            return np.asarray(client.embed_documents(list(texts)), dtype=np.float32)
+        except Exception as error:
+            if getattr(error, "status_code", None) in (401, 403, 404):
+                raise ConfigError(
+                    f"the embedding server refuses the model {self.model!r} or the key ({error}); "
+                    "check OPENAI_API_KEY, `embed.model` and `embed.base_url`"
+                ) from error
+            raise
+
+    def _wait(self) -> None:
+        """Until the next request may leave; each caller takes a place in the queue."""
+        if self.requests_per_minute is None:
+            return
+        with _QUEUE:
+            now = time.monotonic()
+            leave = max(now, self._next)
+            self._next = leave + 60 / self.requests_per_minute
+        time.sleep(leave - now)
 
     def encode(self, texts: Sequence[str], *, query: bool = False) -> Matrix:
         """As for any embedder; up to `max_concurrency` batches are under way at a time."""

@@ -23,4 +23,5 @@ def reembed_index(
         if splitter is not None:
             new.set_splitter(splitter)
         new.commit(progress)
+        new.prune_cache()
     return new

@@ -83,6 +83,7 @@ def ingest(
     if not dry_run:
         index.set_splitter(run.splitter_settings)
         index.commit()
+        index.prune_cache(only_when_large=True)
     changed = run.counts.added + run.counts.updated + run.counts.deleted > 0
     tested, faults, recall = 0, list[str](), None
     if test and changed and not dry_run:

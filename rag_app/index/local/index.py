@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -14,39 +13,22 @@ from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 
 from rag_app.embed import Embedder, as_embedder
-from rag_app.embed.batches import embed_texts
-from rag_app.embed.cache import EmbeddingCache
 from rag_app.filters import parse_filter
 from rag_app.index.base import FilterLike
 from rag_app.index.local.container import Array
 from rag_app.index.local.doors import OWN, check_chunks, listed, load, read_generation
-from rag_app.index.local.identity import (
-    canaries_of,
-    check_embedder,
-    identity,
-)
-from rag_app.index.local.manifest import (
-    FORMAT,
-    NAME,
-    read_manifest,
-)
+from rag_app.index.local.embedding import IndexEmbedding, Progress
+from rag_app.index.local.identity import canaries_of, check_embedder, identity
+from rag_app.index.local.manifest import FORMAT, NAME, read_manifest
 from rag_app.index.local.part import Pending
-from rag_app.index.local.reader import IndexReader
-from rag_app.index.local.records import fingerprint_of, text_to_index
+from rag_app.index.local.records import fingerprint_of
 from rag_app.index.local.snapshot import Snapshot
 from rag_app.index.local.writer import Writer
 from rag_app.index.settings import IndexSettings
-from rag_app.types import (
-    ConfigError,
-    EmbeddingError,
-    IndexLockedError,
-    LoadedDocument,
-)
-
-Progress = Callable[[int, int, str], None]
+from rag_app.types import ConfigError, IndexLockedError, LoadedDocument
 
 
-class LocalIndex(IndexReader):
+class LocalIndex(IndexEmbedding):
     """BM25 and vectors over chunks, with their documents, in a folder.
 
     `with LocalIndex.create(path, embedder=...) as index:` commits at the end; an exception leaves the index as it was
@@ -55,13 +37,9 @@ class LocalIndex(IndexReader):
 
     def __init__(self, path: Path, manifest: dict[str, Any], snapshot: Snapshot, embedder: Embedder | None) -> None:
         super().__init__(path, manifest, snapshot, embedder)
-        self._writer: Writer | None = None
-        self._mutex = threading.RLock()
         self._lock = FileLock(path / "lock", thread_local=False)
         self._notes: dict[str, Any] | None = None
         self._changes: dict[str, Any] = {}
-        self._cache: EmbeddingCache | None = None
-        self.progress: Progress | None = None
 
     # ------------------------------------------------------------------------------------------------ making, opening
 
@@ -268,10 +246,11 @@ class LocalIndex(IndexReader):
             self._end()
 
     def merge(self) -> None:
-        """Put all segments into one and drop what is dead. Results stay as they are."""
+        """Put all segments into one and drop what is dead, kept vectors included. Results stay as they are."""
         with self._mutex:
             self._begin().merge(everything=True)
             self.commit()
+            self.prune_cache()
 
     def set_notes(self, notes: Mapping[str, Any]) -> None:
         """Keep measurements about the corpus with the index; in effect at the next commit."""
@@ -285,29 +264,3 @@ class LocalIndex(IndexReader):
             if self._manifest["splitter"] != dict(splitter):
                 self._begin()
                 self._changes["splitter"] = dict(splitter)
-
-    def embed_chunks(
-        self, chunks: Sequence[Document], *, progress: Progress | None = None
-    ) -> tuple[dict[str, Array], dict[str, str]]:
-        """Vectors by chunk id, from the cache where it has them; and the reason for each chunk that has none."""
-        if self._snapshot.dimension == 0:
-            return {}, {}
-        texts = {str(chunk.id): text_to_index(chunk) for chunk in chunks}
-        texts = {chunk_id: text for chunk_id, text in texts.items() if text.strip()}
-        embedder = self.embedder
-        if texts:
-            self._check_canaries()
-        with self._mutex:
-            if self._settings.embedding_cache and self._cache is None:
-                self._cache = EmbeddingCache(self.path / "cache", embedder)
-            if self._cache is not None:
-                self._begin()  # the cache has one writer, as the index has
-            vectors, reasons = embed_texts(embedder, texts, cache=self._cache, progress=progress or self.progress)
-        return dict(vectors), reasons
-
-    def _embed_or_raise(self, chunks: Sequence[Document]) -> Mapping[str, Array]:
-        vectors, reasons = self.embed_chunks(chunks)
-        if reasons:
-            shown = "; ".join(f"{chunk_id}: {reason}" for chunk_id, reason in list(reasons.items())[:5])
-            raise EmbeddingError(f"{len(reasons)} of {len(chunks)} chunks have no usable vector: {shown}")
-        return vectors
