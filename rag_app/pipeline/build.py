@@ -69,7 +69,7 @@ def add_files(
 ) -> IngestReport:
     """Load, split and embed `paths` into an open index; then measure how far each ranking can be trusted on it.
 
-    With `sync`, a path that is not there is a ConfigError: a slip or a disk that is not mounted must not empty an index.
+    With `sync`, a path that is not there is a ConfigError: a slip or an unmounted disk must not empty an index.
     """
     gone = [str(path) for path in paths if not os.path.lexists(path)] if sync else []
     if gone:
