@@ -227,6 +227,22 @@ def same_value(claim: Quantity, source: Quantity) -> bool:
     return False
 
 
+def says(claim: Quantity, source: Quantity) -> bool:
+    """Does the source's number bear out the claim's: the same value, or one inside the bound that the claim gives?
+
+    "more than 100" is borne out by 116 and "at least 100" by 100, not by 90; between two bounds the values decide. A
+    number far beyond a bound (twice, or half) is another number.
+    """
+    if same_value(claim, source):
+        return True
+    if claim.bound is None or source.bound not in (None, claim.bound) or claim.dimension != source.dimension:
+        return False
+    if claim.dimension == "count" and claim.noun and source.noun and stem(claim.noun) != stem(source.noun):
+        return False
+    low, high = (1.0, 2.0) if claim.bound == "at least" else (0.5, 1.0)
+    return any(low * a <= b <= high * a for a in claim.values for b in source.values if a > 0)
+
+
 def _may_compare(claim: Quantity, source: Quantity) -> bool:
     """Different dimensions may still be one number: a bare count or year beside anything but percent."""
     loose = {"count", "year", "ordinal"}

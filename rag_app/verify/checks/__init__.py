@@ -7,6 +7,7 @@ false-flag rate on human-labeled data was measured and low enough (`benchmarks/v
 from rag_app.types import Check
 from rag_app.verify.checks.antonyms import check_antonyms
 from rag_app.verify.checks.base import Aligned, align_claim
+from rag_app.verify.checks.dates import check_dates
 from rag_app.verify.checks.negation import check_negation
 from rag_app.verify.checks.numbers import check_numbers
 from rag_app.verify.checks.parts import check_parts
@@ -20,6 +21,7 @@ from rag_app.verify.support import Support
 
 CHECKS = (
     check_numbers,
+    check_dates,
     check_negation,
     check_antonyms,
     check_slots,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from rag_app.types import Check
-from rag_app.verify.checks.base import Aligned
+from rag_app.verify.checks.base import ABOUT, Aligned
 from rag_app.verify.checks.negation import is_negator
 from rag_app.verify.words import Word, is_function_word, stem
 
@@ -64,6 +64,8 @@ def check_antonyms(aligned: Aligned) -> Iterator[Check]:
     """Fail where the source has the opposite in the place of a word of the claim: same neighbor, and neither side has
     the other's word or a negator that turns it round.
     """
+    if aligned.support.coverage < ABOUT:
+        return
     there = {word.stem for word in aligned.window}
     for index, word in enumerate(aligned.words):
         if word.stem in there or len(word.stem) < 2:
@@ -75,7 +77,7 @@ def check_antonyms(aligned: Aligned) -> Iterator[Check]:
                 continue
             if _said_too(aligned, other.stem, place):
                 break
-            if _compared(aligned.words, aligned.best):
+            if compared(aligned.words, aligned.best):
                 break
             turned = _negated_near(aligned.words, index) != _negated_near(aligned.window, place)
             yield aligned.check("antonym", "pass" if turned else "fail", word.span, other.span)
@@ -100,7 +102,7 @@ def _said_too(aligned: Aligned, opposite: str, place: int) -> bool:
     )
 
 
-def _compared(ours: tuple[Word, ...], theirs: tuple[Word, ...]) -> bool:
+def compared(ours: tuple[Word, ...], theirs: tuple[Word, ...]) -> bool:
     """Do both compare, with other words behind "than" ("more than B", "less than A")? Then the turn may be right."""
     left, right = _behind_than(ours), _behind_than(theirs)
     return bool(left and right) and left != right

@@ -10,6 +10,9 @@ from rag_app.verify.source import IndexedSource
 from rag_app.verify.support import Support
 from rag_app.verify.words import Word, is_function_word, words_of
 
+ABOUT = 0.5
+"""From this coverage on a window is about the claim; below, what differs is another matter and no conflict."""
+
 
 @dataclass(frozen=True, slots=True)
 class Aligned:

@@ -6,24 +6,29 @@ import re
 from collections.abc import Iterator, Sequence
 
 from rag_app.types import Check, Span
-from rag_app.verify.checks.base import Aligned
-from rag_app.verify.words import NEGATIONS, Word, is_function_word, listed
+from rag_app.verify.checks.base import ABOUT, Aligned
+from rag_app.verify.words import NEGATIONS, Word, is_function_word, listed, weight
 
 NEGATORS = NEGATIONS | listed("fail unabl lack refus deni hardly")
 _CLAUSE = ",;:()"
-_PLAIN = frozenset(["not", "never", "cannot", "nicht", "nie", "pas", "jamai", "nunca"])
-_SURE = 0.6
+_OTHERWISE = re.compile(
+    r"\b(?:rul(?:ed|es|ing) out|instead|rather than|no longer|non|without|unlike|except|prevents?|avoid\w*|against|"
+    r"outside|free of|until|despite|although)\b",
+    re.IGNORECASE,
+)
 _SET_OFF = re.compile(r"\s*[=:]\s*(?:0\b|false\b|none\b|off\b|no\b)", re.IGNORECASE)
 _SCOPE = 3
-_ABOUT = 0.5
-"""Below this coverage the window may be about something else, and its negators with it."""
+_PLAIN = frozenset(["not", "never", "cannot", "nicht", "nie", "pas", "jamai", "nunca"])
+SURE = 0.6
+SAME = 0.4
+"""Both sides share this much of the clause that is denied, by weight, or they speak of two things."""
 
 
 def check_negation(aligned: Aligned) -> Iterator[Check]:
-    """Fail where a word of the claim stands under a negator and its counterpart in the best sentence does not, or the
-    other way round, and enough of the claim stands in that sentence to say that both speak of one thing.
+    """Fail where one side denies what the other says: the first word of matter under a negator stands on the other side
+    under none, and the rest of its clause stands there too, so that both speak of one thing.
     """
-    if aligned.support.coverage < _ABOUT:
+    if aligned.support.coverage < ABOUT:
         return
     ours = negated(aligned.words, aligned.claim)
     theirs = negated(aligned.window, aligned.source.text)
@@ -35,14 +40,15 @@ def check_negation(aligned: Aligned) -> Iterator[Check]:
             continue
         if any(_SET_OFF.match(aligned.source.text, there[head.stem].span.end) for head in heads):
             return
-        if not any(head.stem in denied for head in heads):
+        if any(head.stem in denied for head in heads):
+            other = next(n for n, words in theirs.items() if {w.stem for w in words} & {h.stem for h in heads})
+            yield aligned.check("negation", "pass", negator.span, other.span)
+        elif _same_clause(negator, aligned.words, aligned.claim, set(there)) and not _denies_otherwise(aligned):
             span = Span(negator.span.start, heads[0].span.end)
             yield aligned.check("negation", "fail", span, there[heads[0].stem].span)
             return
-        other = next(n for n, words in theirs.items() if {w.stem for w in words} & {h.stem for h in heads})
-        yield aligned.check("negation", "pass", negator.span, other.span)
     plain = [word for word in ours if word.stem in _PLAIN or word.text.casefold().endswith(("n't", "n’t"))]
-    if plain and not theirs and aligned.support.coverage >= _SURE:
+    if plain and not theirs and aligned.support.coverage >= SURE and not _denies_otherwise(aligned):
         # The window says nearly all of the claim and denies nothing.
         yield aligned.check("negation", "fail", plain[0].span, aligned.best_span)
         return
@@ -50,11 +56,39 @@ def check_negation(aligned: Aligned) -> Iterator[Check]:
         return
     mine = {word.stem: word for word in reversed(aligned.words)}
     for negator, scope in negated(aligned.best, aligned.source.text).items():
-        heads = [word for word in scope if word.stem in mine]
-        if heads and len(heads) >= min(2, len(scope)):
-            theirs_span = Span(negator.span.start, heads[0].span.end)
-            yield aligned.check("negation", "fail", mine[heads[0].stem].span, theirs_span)
+        first = scope[0] if scope else None
+        if first and first.stem in mine and _same_clause(negator, aligned.best, aligned.source.text, set(mine)):
+            theirs_span = Span(negator.span.start, first.span.end)
+            yield aligned.check("negation", "fail", mine[first.stem].span, theirs_span)
             return
+
+
+def _same_clause(negator: Word, words: Sequence[Word], text: str, there: set[str]) -> bool:
+    """Does the other side have most of the clause that the negator stands in?"""
+    inside = [word.stem for word in clause_of(negator, words, text) if not is_function_word(word.stem)]
+    inside = [stem for stem in inside if stem not in NEGATORS]
+    total = sum(map(weight, inside))
+    return total > 0 and sum(weight(stem) for stem in inside if stem in there) >= SAME * total
+
+
+def clause_of(word: Word, words: Sequence[Word], text: str) -> list[Word]:
+    """The words of the clause around one of `words`."""
+    place = words.index(word)
+    first, last = place, place
+    while first > 0 and not _parted(text, words[first - 1], words[first]):
+        first -= 1
+    while last + 1 < len(words) and not _parted(text, words[last], words[last + 1]):
+        last += 1
+    return list(words[first : last + 1])
+
+
+def _parted(text: str, left: Word, right: Word) -> bool:
+    return any(mark in text[left.span.end : right.span.start] for mark in _CLAUSE)
+
+
+def _denies_otherwise(aligned: Aligned) -> bool:
+    """Does the sentence deny in words of its own: "ruled out", "instead of", "outside", "non-polluting"?"""
+    return bool(_OTHERWISE.search(aligned.best_span.slice(aligned.source.text)))
 
 
 def is_negator(word: Word) -> bool:

@@ -5,32 +5,35 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rag_app.types import Check
-from rag_app.verify.checks.base import Aligned
-from rag_app.verify.quantities import Quantity, same_value
+from rag_app.verify.checks.base import ABOUT, Aligned
+from rag_app.verify.quantities import Quantity, says
 from rag_app.verify.words import is_function_word, stem
 
 _REACH = 40
-_ABOUT = 0.5
-"""From this coverage on the window is about the claim, so that a number it lacks is a conflict."""
 
 
 def check_numbers(aligned: Aligned) -> Iterator[Check]:
-    """Pass where the window has the value; fail where it has another of the same kind instead; else unknown."""
+    """Pass where the window has the value; fail where it has another of the same kind instead; else unknown.
+
+    Where the window is about something else (little of the claim, or no word around the numbers in common) a different
+    number is no conflict.
+    """
     if not aligned.quantities:
         return
     inside = aligned.source.quantities_in(aligned.window_span)
+    about = aligned.support.coverage >= ABOUT
     for ours in aligned.quantities:
-        equal = [q for q in inside if same_value(ours, q)]
-        if equal:
-            yield aligned.check("number", "pass", ours.span, equal[0].span)
-            continue
         rivals = [q for q in inside if comparable(ours, q) and not _claimed(aligned, q)]
-        if any(same_value(ours, q) for q in aligned.source.quantities):
+        theirs = max(rivals, key=lambda q: (_shared_context(aligned, ours, q), -q.span.start), default=None)
+        shared = _shared_context(aligned, ours, theirs) if theirs else 0
+        equal = next((q for q in inside if says(ours, q)), None)
+        if equal:
+            yield aligned.check("number", "pass", ours.span, equal.span)
+        elif any(says(ours, q) for q in aligned.source.quantities):
             yield aligned.check("number", "unknown", ours.span, None)
-        elif rivals:
-            theirs = max(rivals, key=lambda q: (_shared_context(aligned, ours, q), -q.span.start))
+        elif theirs and about and shared:
             yield aligned.check("number", "fail", ours.span, theirs.span)
-        elif aligned.support.coverage > _ABOUT and ours.dimension != "ordinal":
+        elif about and ours.dimension != "ordinal":
             yield aligned.check("number absent", "fail", ours.span, None)
         else:
             yield aligned.check("number", "unknown", ours.span, None)
@@ -47,7 +50,7 @@ def comparable(ours: Quantity, theirs: Quantity) -> bool:
 
 def _claimed(aligned: Aligned, theirs: Quantity) -> bool:
     """Is this value of the source already what another number of the claim says?"""
-    return any(same_value(other, theirs) for other in aligned.quantities)
+    return any(says(other, theirs) for other in aligned.quantities)
 
 
 def _shared_context(aligned: Aligned, ours: Quantity, theirs: Quantity) -> int:

@@ -11,6 +11,7 @@ from rag_app.verify.words import Word, is_function_word, listed
 
 _PASSIVE = listed("by was were been von wurde par été por fue")
 _REACH = 6
+_QUOTES = '"“”„«»:'
 
 
 def check_roles(aligned: Aligned) -> Iterator[Check]:
@@ -20,6 +21,10 @@ def check_roles(aligned: Aligned) -> Iterator[Check]:
     for left, right in combinations(ours, 2):
         a, b = aligned.words[left].stem, aligned.words[right].stem
         if a == b or a not in first_of or b not in first_of or right - left > 2 * _REACH:
+            continue
+        if any(
+            mark in aligned.claim[aligned.words[left].span.end : aligned.words[right].span.start] for mark in _QUOTES
+        ):
             continue
         place_a, place_b = first_of[a], first_of[b]
         if place_a < place_b or place_a not in theirs or place_b not in theirs:

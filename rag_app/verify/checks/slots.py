@@ -6,16 +6,19 @@ agree, the place is a slot. Two names or two numbers in one slot are a conflict.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from rag_app.types import Check, Span
+from rag_app.verify.checks.antonyms import are_opposite, compared
 from rag_app.verify.checks.base import Aligned
 from rag_app.verify.quantities import same_value
 from rag_app.verify.words import Word, is_function_word
 
 _WIDEST = 3
+_ALIKE = 0.8
 
 
 class Slot(NamedTuple):
@@ -56,12 +59,23 @@ def check_slots(aligned: Aligned) -> Iterator[Check]:
         for slot in slots_of(aligned.words, theirs):
             left = [word for word in slot.ours if _is_name(word, aligned.claim) and word.stem not in there]
             right = [word for word in slot.theirs if _is_name(word, aligned.source.text) and word.stem not in mine]
-            if left and right:
+            if left and right and not _same_name(left, right):
                 yield aligned.check("name", "fail", _cover(left), _cover(right))
                 return
+            for ours, others in itertools.product(slot.ours, slot.theirs):
+                same_size = len(slot.ours) == len(slot.theirs)
+                if same_size and are_opposite(ours.stem, others.stem) and not compared(aligned.words, theirs):
+                    yield aligned.check("antonym", "fail", ours.span, others.span)
+                    return
             if _numbers_differ(slot, aligned):
                 yield aligned.check("number in place", "fail", _cover(list(slot.ours)), _cover(list(slot.theirs)))
                 return
+
+
+def _same_name(left: list[Word], right: list[Word]) -> bool:
+    """Spelled almost alike ("Alemania", "Alemanía"), or derived ("Africa", "African")?"""
+    a, b = ("".join(word.text for word in side).casefold() for side in (left, right))
+    return SequenceMatcher(None, a, b, autojunk=False).ratio() >= _ALIKE
 
 
 def _numbers_differ(slot: Slot, aligned: Aligned) -> bool:
