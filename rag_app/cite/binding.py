@@ -5,8 +5,9 @@ The text is segmented with its markers taken out, so that `[1]` neither starts n
 
 from __future__ import annotations
 
+import bisect
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from rag_app.cite.markers import Marker, ParsedText
@@ -115,11 +116,10 @@ def bind(parsed: ParsedText) -> list[Bound]:
 def _owners(bare: _Bare, parts: Sequence[Segment]) -> dict[int, list[tuple[int, tuple[Marker, ...]]]]:
     """The segment that each run belongs to: the one it stands in or right after; at the head of a block the next."""
     owners: dict[int, list[tuple[int, tuple[Marker, ...]]]] = {}
-    for place, run in bare.runs:
-        before = [i for i, part in enumerate(parts) if part.span.start < place]
-        owner = before[-1] if before else (0 if parts else None)
-        if owner is None:
-            continue
+    starts = [part.span.start for part in parts]
+    for place, run in bare.runs if parts else ():
+        before = bisect.bisect_left(starts, place)
+        owner = max(before - 1, 0)
         after = parts[owner + 1] if owner + 1 < len(parts) else None
         gap = bare.text[parts[owner].span.end : place]
         if before and "\n" in gap and after and "\n" not in bare.text[place : after.span.start]:
@@ -135,7 +135,12 @@ def _owners(bare: _Bare, parts: Sequence[Segment]) -> dict[int, list[tuple[int, 
 def _cells_of(bare: _Bare, parts: Sequence[Segment], owner: int, place: int) -> list[int]:
     """The cells that a run in a table speaks for: its own; all of the row when it has a cell to itself or the head."""
     own = parts[owner]
-    same_row = [i for i, part in enumerate(parts) if part.block == own.block and part.row == own.row]
+    first, stop = owner, owner + 1
+    while first > 0 and (parts[first - 1].block, parts[first - 1].row) == (own.block, own.row):
+        first -= 1
+    while stop < len(parts) and (parts[stop].block, parts[stop].row) == (own.block, own.row):
+        stop += 1
+    same_row = list(range(first, stop))
     alone = "|" in bare.text[own.span.end : place]
     is_row_head = owner == same_row[0]
     if (alone or is_row_head) and len(same_row) > 1:
@@ -179,7 +184,8 @@ def _cut(text: str, bare: _Bare, part: Segment, cuts: Sequence[tuple[int, list[M
     bound: list[Bound] = []
     start = part.span.start
     # Where the last run before each cut stands.
-    ends = [max((place for place, _ in bare.runs if place <= end), default=end) for end, _ in cuts]
+    befores = [bisect.bisect_right(bare.runs, end, key=lambda run: run[0]) for end, _ in cuts]
+    ends = [bare.runs[before - 1][0] if before else end for before, (end, _) in zip(befores, cuts, strict=True)]
     for number, (end, run) in enumerate(cuts):
         piece = bare.text[start:end]
         lead = _CONNECTOR.match(piece) if number else None
@@ -211,15 +217,16 @@ def _distinct(markers: Sequence[Marker]) -> tuple[int, ...]:
 
 def claims(bound: Sequence[Bound]) -> list[Claim]:
     """The claims among bound clauses: headings, definitions, questions, row heads and bare lead-ins make none."""
-    return [Claim(b.text, b.span, b.citations) for b in bound if _is_claim(b, bound)]
+    wide = {(b.segment.block, b.segment.row) for b in bound if b.kind == "table" and b.segment.column > 0}
+    return [Claim(b.text, b.span, b.citations) for b in bound if _is_claim(b, wide)]
 
 
-def _is_claim(b: Bound, bound: Sequence[Bound]) -> bool:
+def _is_claim(b: Bound, wide: Container[tuple[int, int]]) -> bool:
+    """Whether the clause claims something; `wide` are the rows that have more than their head."""
     if b.kind in ("heading", "definition") or is_question(b.words):
         return False
     if b.kind == "table" and b.segment.column == 0:
-        row = (b.segment.block, b.segment.row)
-        return not any((o.segment.block, o.segment.row) == row and o.segment.column > 0 for o in bound)
+        return (b.segment.block, b.segment.row) not in wide
     return bool(b.citations) or not b.words.rstrip("*_ ").endswith((":", "："))
 
 
