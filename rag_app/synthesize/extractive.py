@@ -24,25 +24,33 @@ from rag_app.synthesize.relevance import SIGNALS, Embed, Unit, signals, units_of
 from rag_app.trace import Ranked
 from rag_app.types import Citation
 
+Table = np.ndarray[Any, Any]
+_LACKS = [SIGNALS.index(name) for name in ("type_missing", "measure_missing", "asks")]
+
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """A logistic model over SIGNALS: the chance that a sentence answers the question."""
+    """Two linear models over SIGNALS: which sentence answers best, and whether that one answers at all."""
 
+    rank: tuple[float, ...]
+    decide: tuple[float, ...]
     intercept: float
-    slopes: tuple[float, ...]
 
-    def chance(self, table: np.ndarray[Any, Any]) -> list[float]:
-        """The chance of each row of signals, in (0, 1)."""
-        scores = self.intercept + table @ np.asarray(self.slopes)
-        return [1 / (1 + math.exp(-max(-30.0, min(30.0, float(score))))) for score in scores]
+    def ranks(self, table: Table) -> list[float]:
+        """The score of each row of signals; the exponential of a difference is the odds of one over the other."""
+        return [float(score) for score in table @ np.asarray(self.rank)]
+
+    def chance(self, row: Table) -> float:
+        """The chance that the sentence with this row of signals answers, in (0, 1)."""
+        score = self.intercept + float(row @ np.asarray(self.decide))
+        return 1 / (1 + math.exp(-max(-30.0, min(30.0, score))))
 
 
 class ExtractiveSynthesizer(Synthesizer):
     """Answers with the sentences that answer the question best, verbatim, or abstains when none does.
 
-    The chance that a sentence answers is a logistic model over signals (`relevance.SIGNALS`), fitted on answerable
-    questions and on ones made unanswerable; the draft's confidence is that of its best sentence.
+    A linear model over signals (`relevance.SIGNALS`) ranks the sentences of a question; a logistic one, fitted on
+    answerable questions and on ones made unanswerable, says whether the first of them answers: the draft's confidence.
     """
 
     kind: Literal["extractive"] = "extractive"
@@ -50,7 +58,9 @@ class ExtractiveSynthesizer(Synthesizer):
     threshold: float | None = Field(
         default=None, ge=0, le=1, description="The least confidence that is answered; null for the calibrated one."
     )
-    margin: float = Field(default=0.75, ge=0, le=1, description="The share of the best chance that joins the answer.")
+    margin: float = Field(
+        default=0.75, ge=0, le=1, description="How far below the best sentence's odds one that joins the answer may be."
+    )
     max_passages: int = Field(default=8, ge=1, description="How many passages are read.")
     embeddings: Embeddings | None = Field(default=None, exclude=True, repr=False)
 
@@ -64,28 +74,37 @@ class ExtractiveSynthesizer(Synthesizer):
         weights, threshold = calibration(embed is not None)
         candidates = inputs.get("candidates") or ()
         table = signals(question, read, units, candidates=candidates, embed=embed)
-        chances = weights.chance(table)
-        ranked = sorted(zip(chances, units, strict=True), key=lambda pair: (-pair[0], pair[1].number, pair[1].span))
-        confidence = ranked[0][0] if ranked else 0.0
+        order = sorted(zip(weights.ranks(table), range(len(units)), strict=True), key=lambda pair: (-pair[0], pair[1]))
+        confidence = weights.chance(table[order[0][1]]) if order else 0.0
         if confidence < (threshold if self.threshold is None else self.threshold):
             return self.abstain(question, "below_threshold", confidence=confidence, evidence=tuple(evidence))
-        chosen = choose(ranked, self.max_sentences, self.margin)
-        return write(question, chosen, evidence, confidence)
+        lacks = [bool(table[place, _LACKS].any()) for _, place in order]
+        ranked = [(score, units[place]) for score, place in order]
+        return write(question, choose(ranked, lacks, self.max_sentences, self.margin), evidence, confidence)
 
 
-def choose(ranked: Sequence[tuple[float, Unit]], most: int, margin: float) -> list[Unit]:
-    """The best units, best first: those near the best one's chance, without repeating a text of the same passage."""
-    best = ranked[0][0]
+def choose(ranked: Sequence[tuple[float, Unit]], lacks: Sequence[bool], most: int, margin: float) -> list[Unit]:
+    """The best units, best first: those with odds near the best one's, without near-repeats.
+
+    A unit that `lacks` the kind of answer that the best one has, or that is a question, does not join it.
+    """
     chosen: list[Unit] = []
-    seen: set[tuple[str, int]] = set()
-    for chance, unit in ranked:
-        if len(chosen) == most or chance < margin * best:
+    seen: list[tuple[set[str], int]] = []
+    for (score, unit), lacking in zip(ranked, lacks, strict=True):
+        if len(chosen) == most or math.exp(score - ranked[0][0]) < 1 - margin:
             break
-        words = " ".join(re.findall(r"\w+", unit.text.casefold()))
-        if (words, unit.number) not in seen:
-            seen.add((words, unit.number))
-            chosen.append(unit)
+        words = set(re.findall(r"\w+", unit.text.casefold()))
+        if (chosen and lacking and not lacks[0]) or any(_repeats(words, unit.number, *one) for one in seen):
+            continue
+        seen.append((words, unit.number))
+        chosen.append(unit)
     return chosen
+
+
+def _repeats(words: set[str], number: int, before: set[str], passage: int) -> bool:
+    """Whether nearly all of the shorter one's words are in the other; equal sentences of two passages both stay."""
+    shared = len(words & before) / max(1, min(len(words), len(before)))
+    return shared >= 0.9 and (number == passage or words != before)
 
 
 def write(question: str, units: Sequence[Unit], evidence: Ranked, confidence: float) -> Draft:
@@ -142,4 +161,5 @@ def calibration(with_vectors: bool) -> tuple[Weights, float]:
     """The fitted weights and the calibrated threshold, with or without an embedding model."""
     text = resources.files("rag_app.synthesize").joinpath("extractive.json").read_text(encoding="utf-8")
     fitted = json.loads(text)["vectors" if with_vectors else "words"]
-    return Weights(fitted["intercept"], tuple(fitted["slopes"][name] for name in SIGNALS)), fitted["threshold"]
+    rank, decide = (tuple(fitted[part].get(name, 0.0) for name in SIGNALS) for part in ("rank", "decide"))
+    return Weights(rank, decide, fitted["intercept"]), fitted["threshold"]

@@ -1,7 +1,7 @@
 """How well a sentence answers a question, told from signals that make sense in any corpus.
 
-Coverage of the question's content words by rarity, cosine, what happens to the cosine when a word that the sentence
-lacks is left out of the question, names and numbers that are missing, and the expected type of answer.
+Coverage of the question's content words by rarity, cosine, names and numbers that are missing or belong to another
+section, and the expected type of answer.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from langchain_core.documents import Document
 
 from rag_app.cite.align import quotable_units
 from rag_app.synthesize.expects import expected, has_kind
+from rag_app.synthesize.measures import measure_of, numbers_with
 from rag_app.text import Analyzer
 from rag_app.text.languages import STOP_WORDS
 from rag_app.types import Span
@@ -28,6 +29,7 @@ Embed = Callable[[list[str], bool], Vectors]
 _ANALYZER = Analyzer()
 _ALL_STOPS = frozenset().union(*STOP_WORDS.values())
 _DIGIT = re.compile(r"\d")
+_HEADING = re.compile(r"^#{1,6} +(.*)$", re.MULTILINE)
 _WORD = re.compile(r"\w[\w.'’/-]*\w|\w")
 _SUBSTANCE = re.compile(r"\w+\W+\w+\W+\w|\d|[\u3040-\u9fff]{4}")
 _CJK = re.compile(r"[\u3040-\u9fff\uac00-\ud7af]")
@@ -41,21 +43,18 @@ _ASKING = frozenset(_ASKING_WORDS.split())
 
 SIGNALS = (
     "cover_unit",  # share of the question's term weight in the sentence
+    "cover_context",  # ... in the sentence, the one before it and the heading it stands under
     "cover_near",  # ... in the sentence, its neighbors, its table head and its section path
-    "cover_chunk",  # ... in the passage
-    "cover_all",  # ... in all passages together
-    "scattered",  # cover_all - cover_near: the words are there, but not together
-    "absent",  # share of term weight that no candidate has at all
+    "in_document",  # ... in anything found of the same document, its name included
     "names_missing",  # share of names and numbers of the question that the passage lacks
+    "names_away",  # share of those that are the heading of another section than the sentence's
     "cosine",  # of question and sentence
     "cosine_near",  # of question and the mean of the sentence and its neighbors
-    "misled",  # how much the cosine rises when one missing word is left out of the question
-    "misled_sum",  # the same, summed over missing words
-    "echoed",  # how much it falls: the sentence says the missing word in other words
-    "type_ok",  # the expected type of answer is there
-    "type_missing",  # it is not
-    "news",  # log of the number of content words that the question has not
+    "cosine_head",  # of question and the sentence with its heading before it
+    "type_missing",  # the expected type of answer is not there
+    "measure_missing",  # the number that is asked for (money, time ...) is not there
     "first",  # 1 / place of the passage
+    "asks",  # the sentence is itself a question
     "fragment",  # a heading or scrap of fewer than five words
 )
 
@@ -140,40 +139,58 @@ def signals(
     chunks = [bag(document.page_content, language) | _path(document, language) for document in evidence]
     around = [*chunks, *(bag(document.page_content, language) for document in candidates)]
     terms = question_terms(question, around, language)
-    everywhere = frozenset().union(*chunks)
-    anywhere = frozenset().union(*around)
+    documents = _documents([*evidence, *candidates], around, language)
     near = _neighborhoods(units, evidence, language)
-    cosines, nearby, changes = _cosines(question, units, embed, language)
-    cover_all, absent = terms.cover(everywhere), 1 - terms.cover(anywhere)
-    kind = expected(question)
+    heads = [heading_of(unit, evidence) for unit in units]
+    headings = frozenset().union(*(bag(head, language) for head in heads))
+    cosines = _cosines(question, units, heads, embed)
+    kind, measure = expected(question), measure_of(question)
     table = np.zeros((len(units), len(SIGNALS)))
     for row, unit in enumerate(units):
-        own, chunk = bag(unit.text, language), chunks[unit.number - 1]
-        missing = [change[row] for stems, change in changes if near[row].isdisjoint(stems)]
-        names = [name for name in terms.names if name not in chunk]
-        has_type = has_kind(unit.text, kind, question) if kind else None
-        cover_near = terms.cover(near[row])
-        news = sum(1 for stem in own if stem not in terms.weights and stem not in _ALL_STOPS)
+        own, chunk, document = bag(unit.text, language), chunks[unit.number - 1], evidence[unit.number - 1]
+        before = (
+            units[row - 1] if row and units[row - 1].number == unit.number and heads[row - 1] == heads[row] else None
+        )
+        context = own | bag(heads[row], language) | (bag(before.text, language) if before else frozenset())
         table[row] = (
             terms.cover(own),
-            cover_near,
-            terms.cover(chunk),
-            cover_all,
-            cover_all - cover_near,
-            absent,
-            terms.cover(set(names)),
-            cosines[row],
-            nearby[row],
-            max([0.0, *missing]),
-            sum(change for change in missing if change > 0),
-            min([0.0, *missing]),
-            float(has_type is True),
-            float(has_type is False),
-            math.log1p(news),
+            terms.cover(context),
+            terms.cover(near[row]),
+            terms.cover(documents[_source(document)]),
+            terms.cover(terms.names - chunk),
+            terms.cover((terms.names & headings) - context),
+            *cosines[row],
+            float(kind is not None and not has_kind(unit.text, kind, question)),
+            float(measure is not None and not numbers_with(unit.text, measure)),
             1 / unit.number,
+            float(unit.text.rstrip(" *|_").endswith(("?", "？"))),
             float(len(unit.text.split()) < 5 and len(_CJK.findall(unit.text)) < 6),
         )
     return table
+
+
+def heading_of(unit: Unit, evidence: Sequence[Document]) -> str:
+    """The nearest heading above a unit in its passage, else the last of the passage's section path, else ""."""
+    document = evidence[unit.number - 1]
+    above = _HEADING.findall(document.page_content, 0, unit.span.start)
+    path = document.metadata.get("section_path") or ("",)
+    return str(above[-1] if above else path[-1]).strip()
+
+
+def _source(document: Document) -> str:
+    return str(document.metadata.get("source") or document.id)
+
+
+def _documents(
+    documents: Sequence[Document], bags: Sequence[frozenset[str]], language: str
+) -> dict[str, frozenset[str]]:
+    """All terms found of each source, those of its name and its titles included."""
+    held: dict[str, frozenset[str]] = {}
+    for document, terms in zip(documents, bags, strict=True):
+        source = _source(document)
+        name = bag(source.replace("_", " "), language) if source not in held else frozenset()
+        held[source] = held.get(source, frozenset()) | terms | name | _path(document, language)
+    return held
 
 
 def _path(document: Document, language: str) -> frozenset[str]:
@@ -199,24 +216,19 @@ def _neighborhoods(units: Sequence[Unit], evidence: Sequence[Document], language
 
 
 def _cosines(
-    question: str, units: Sequence[Unit], embed: Embed | None, language: str
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], list[tuple[frozenset[str], npt.NDArray[np.float64]]]]:
-    """The cosine of each unit and of its surroundings; for each content word its stems and the change without it."""
+    question: str, units: Sequence[Unit], heads: Sequence[str], embed: Embed | None
+) -> npt.NDArray[np.float64]:
+    """(units, 3): the cosine of the question with each unit, with its surroundings, and with it under its heading."""
     if embed is None:
-        return np.zeros(len(units)), np.zeros(len(units)), []
-    shorter = [
-        (bag(match.group(), language), without)
-        for match in _WORD.finditer(question)
-        if is_content(match.group().casefold(), language) and not _CJK.search(match.group())
-        if (without := " ".join(f"{question[: match.start()]} {question[match.end() :]}".split()))
-    ]
-    texts = list(dict.fromkeys(unit.text for unit in units))
+        return np.zeros((len(units), 3))
+    headed = [f"{head}: {unit.text}" if head else unit.text for head, unit in zip(heads, units, strict=True)]
+    texts = list(dict.fromkeys([*(unit.text for unit in units), *headed]))
     place = {text: row for row, text in enumerate(texts)}
-    rows = np.asarray(embed(texts, False), dtype=np.float64)[[place[unit.text] for unit in units]]
-    asked = np.asarray(embed([question, *(without for _, without in shorter)], True), dtype=np.float64)
-    scores = rows @ asked.T
-    changes = [(stems, scores[:, column] - scores[:, 0]) for column, (stems, _) in enumerate(shorter, start=1)]
-    return scores[:, 0], _surroundings(rows, units) @ asked[0], changes
+    vectors = np.asarray(embed(texts, False), dtype=np.float64)
+    rows = vectors[[place[unit.text] for unit in units]]
+    asked = np.asarray(embed([question], True), dtype=np.float64)[0]
+    under = vectors[[place[text] for text in headed]]
+    return np.column_stack([rows @ asked, _surroundings(rows, units) @ asked, under @ asked])
 
 
 def _surroundings(rows: npt.NDArray[np.float64], units: Sequence[Unit]) -> npt.NDArray[np.float64]:

@@ -120,3 +120,32 @@ def test_the_expected_kind_of_answer_is_read_from_the_question(question: str, ki
     from rag_app.synthesize.expects import expected
 
     assert expected(question) == kind
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "numbers"),
+    [
+        ("How long do cartridges last?", "In hard water it was 118 days, 42 percent shorter.", ["118"]),
+        ("What does an AS-5 cost?", "AS-5; list_price_usd: 38.50; weight_kg: 0.6", ["38.50"]),
+        ("What lead time did they quote?", "A small foundry gave us 12 samples.", []),
+        ("Wie lange dauert der Umbau?", "Er dauert zwölf Wochen und kostet 300 Euro.", ["zwölf"]),
+    ],
+)
+def test_numbers_count_only_with_the_unit_that_is_asked_for(question: str, sentence: str, numbers: list[str]) -> None:
+    from rag_app.synthesize.measures import measure_of, numbers_with
+
+    measure = measure_of(question)
+    assert measure is not None
+    assert numbers_with(sentence, measure) == numbers
+
+
+def test_a_number_of_something_else_is_no_disagreement() -> None:
+    from rag_app.synthesize.conflicts import conflict
+    from rag_app.synthesize.relevance import units_of
+
+    rule = Document("The controller stops the pump after 20 seconds without flow.", metadata={"source": "a.md"})
+    log = Document("The pump ran without flow for 11 minutes on May 23.", metadata={"source": "b.md"})
+    newer = Document("The controller stops the pump after 12 seconds without flow.", metadata={"source": "c.md"})
+    question = "After how many seconds without flow does the controller stop the pump?"
+    assert conflict(question, units_of([rule, log]), [rule, log]) is None
+    assert conflict(question, units_of([rule, newer]), [rule, newer]) == "The sources disagree [1][2]."
