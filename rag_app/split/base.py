@@ -15,6 +15,7 @@ from langchain_core.documents import Document
 from langchain_text_splitters import TextSplitter
 from pydantic import BaseModel, ConfigDict, Field
 
+from rag_app.split.blocks import path_over, paths
 from rag_app.types import ConfigError, Heading, Layout, LoadedDocument, Span, as_span, make_chunk_id, make_doc_id
 
 Other = TypeVar("Other", bound="SpanSplitter")
@@ -145,12 +146,13 @@ class SpanSplitter(BaseModel, TextSplitter):
         base = _base_offset(document)
         doc_id = str(metadata.get("doc_id") or document.id or make_doc_id(str(metadata.get("source", "")), text))
         layout = document.layout if isinstance(document, LoadedDocument) else Layout()
+        sections = paths(layout.headings)
         chunks = []
         for index, piece in enumerate(self._fitting_pieces(document)):
             own = {key: value for key, value in copy.deepcopy(metadata).items() if not _is_stale(key, value)}
             span = piece.span.shift(base)
             own |= {"doc_id": doc_id, "start_index": span.start, "end_index": span.end, "chunk_index": index}
-            own |= _place(layout, piece)
+            own |= _place(layout, sections, piece)
             if piece.parent is not None:
                 own["parent"] = list(piece.parent.shift(base))
             if piece.window is not None:
@@ -241,7 +243,7 @@ def _is_stale(key: str, value: Any) -> bool:
     return key == "embed_text" or (key in ("parent", "window") and as_span(value) is not None)
 
 
-def _place(layout: Layout, piece: ChunkSpan) -> dict[str, Any]:
+def _place(layout: Layout, sections: Sequence[tuple[int, tuple[str, ...]]], piece: ChunkSpan) -> dict[str, Any]:
     """Page, page label and section path of a chunk, as far as the layout (or the splitter) knows them."""
     place: dict[str, Any] = {}
     page = layout.page_at(piece.span.start)
@@ -252,11 +254,8 @@ def _place(layout: Layout, piece: ChunkSpan) -> dict[str, Any]:
             place["page_label"] = label
     if piece.section_path is not None:
         place["section_path"] = list(piece.section_path)
-    elif layout.headings:
-        # What stands before the first heading belongs to the section that the chunk goes on with.
-        inside = (h.start for h in layout.headings if piece.span.start < h.start < piece.span.end)
-        start = piece.span.start
-        place["section_path"] = layout.section_path_at(start) or layout.section_path_at(next(inside, start))
+    elif sections:
+        place["section_path"] = list(path_over(sections, piece.span) or ())
     return place
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
@@ -157,3 +158,13 @@ def paths(headings: Iterable[Heading]) -> list[tuple[int, tuple[str, ...]]]:
         open_.append(heading)
         found.append((heading.start, tuple(one.title for one in open_)))
     return found
+
+
+def path_over(places: Sequence[tuple[int, tuple[str, ...]]], span: Span) -> tuple[str, ...] | None:
+    """The section path of a chunk, from what `paths` gave; None when no heading stands before its end.
+
+    What stands before the first heading belongs to the section that the chunk goes on with.
+    """
+    at = bisect.bisect_right(places, span.start, key=lambda place: place[0])
+    at = at or int(bool(places) and places[0][0] < span.end)
+    return places[at - 1][1] if at else None

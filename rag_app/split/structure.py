@@ -12,7 +12,7 @@ from langchain_core.documents import Document
 from pydantic import Field, model_validator
 
 from rag_app.split.base import ChunkSpan, SpanSplitter, trim
-from rag_app.split.blocks import Block, find_blocks, paths, raw_html_headings, raw_html_tables
+from rag_app.split.blocks import Block, find_blocks, path_over, paths, raw_html_headings, raw_html_tables
 from rag_app.split.pack import Unit, pack_units
 from rag_app.split.recursive import RecursiveSplitter
 from rag_app.text.sentences import sentence_spans
@@ -66,14 +66,10 @@ class StructureSplitter(SpanSplitter):
         blocks = self.blocks(text, known or None)
         units, heads = self._units(text, blocks)
         places = [] if known else paths(_headings(blocks))
-        starts = [start for start, _ in places]
-        pieces = []
-        for span in self._pack(text, units):
-            # What stands before the first heading belongs to the section that the chunk goes on with.
-            at = bisect.bisect_right(starts, span.start) or int(bool(starts) and starts[0] < span.end)
-            path = places[at - 1][1] if at else None
-            pieces.append(ChunkSpan(span, section_path=path, context=_head_of(heads, span)))
-        return pieces
+        return [
+            ChunkSpan(span, section_path=path_over(places, span), context=_head_of(heads, span))
+            for span in self._pack(text, units)
+        ]
 
     def blocks(self, text: str, headings: Sequence[Heading] | None) -> list[Block]:
         """The blocks of the text; `headings` are those that a loader found, None to look for them."""
