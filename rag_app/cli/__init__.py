@@ -10,6 +10,8 @@ import warnings
 
 import typer
 
+from rag_app.cli.common import warn
+
 app = typer.Typer(
     name="rag-app",
     help="Questions answered from documents, with citations that can be checked.",
@@ -61,12 +63,13 @@ def main(arguments: list[str] | None = None) -> None:
     debug = "--debug" in arguments
     # `--debug` may stand anywhere: a person adds it at the end of the line that failed.
     arguments = [argument for argument in arguments if argument != "--debug"]
-    warnings.showwarning = show_warning
     for stream in (sys.stdout, sys.stderr):  # what the terminal cannot show must not end the program
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
-        code = app(arguments, standalone_mode=False)
+        with warnings.catch_warnings():  # puts `showwarning` back for a caller that goes on
+            warnings.showwarning = show_warning
+            code = app(arguments, standalone_mode=False)
     except typer.Abort:
         sys.exit(130)
     except BrokenPipeError:
@@ -80,7 +83,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def show_warning(message: Warning | str, *_: object, **__: object) -> None:
     """A warning as one line on standard error, without the place in the code."""
-    sys.stderr.write(f"warning: {message}\n")
+    warn(message)
 
 
 def report(error: Exception) -> int:

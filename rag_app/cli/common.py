@@ -6,6 +6,7 @@ import contextlib
 import json
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -65,6 +66,23 @@ def stdin_lines() -> Iterator[tuple[int, str]]:
             yield number, text.lstrip("\ufeff")
 
 
+def file_lines(path: str | Path, what: str) -> Iterator[tuple[int, str]]:
+    """`(number, line)` of the lines of a UTF-8 file that are not blank; ConfigError when it cannot be read.
+
+    Only a newline ends a line: JSON may hold U+2028 and its like as they are, where `str.splitlines` would cut it.
+    """
+    from rag_app.types import ConfigError
+
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigError(f"{what} {str(path)!r} cannot be read ({reason}); name a UTF-8 file of JSON lines") from None
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            yield number, line
+
+
 def filter_from_json(text: str) -> dict[str, Any]:
     """The filter written as JSON on the command line, checked; ConfigError with the place of the fault."""
     from rag_app.filters import parse_filter
@@ -74,8 +92,10 @@ def filter_from_json(text: str) -> dict[str, Any]:
         tree = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ConfigError(f'--filter {text!r} is not JSON ({error}); write \'{{"source": "a.md"}}\'') from None
+    if not isinstance(tree, dict):
+        raise ConfigError(f'--filter: a {type(tree).__name__} is no filter; write \'{{"source": "a.md"}}\'')
     parse_filter(tree)
-    return dict(tree)
+    return tree
 
 
 def console() -> Console:
@@ -92,8 +112,8 @@ def stderr_console() -> Console:
     return Console(stderr=True)
 
 
-def warn(message: str) -> None:
-    """One line on standard error."""
+def warn(message: object) -> None:
+    """A warning as one line on standard error."""
     sys.stderr.write(f"warning: {message}\n")
 
 

@@ -14,6 +14,7 @@ from rag_app.cli.common import (
     SetOption,
     console,
     emit,
+    file_lines,
     load_settings,
     progress_bar,
 )
@@ -39,15 +40,8 @@ def register(app: typer.Typer) -> None:
         from rag_app.types import ConfigError
 
         try:
-            lines = [line for line in questions.read_text(encoding="utf-8").splitlines() if line.strip()]
-            gold = read_gold(json.loads(line) for line in lines)[:limit]
-        except OSError as error:
-            raise ConfigError(
-                f"the questions {str(questions)!r} cannot be read: {error.strerror}; name a file"
-            ) from None
-        except ValueError as error:
-            if isinstance(error, ConfigError):
-                raise
+            gold = read_gold(json.loads(line) for _, line in file_lines(questions, "the questions"))[:limit]
+        except json.JSONDecodeError as error:
             raise ConfigError(f"the questions {str(questions)!r} are not JSON lines: {error}; mend that line") from None
         settings = load_settings(config, sets)
         with open_index(settings, index) as opened, progress_bar() as progress:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rag_app.cli.common import ConfigOption, JsonOption, SetOption, emit, progress_bar
+from rag_app.cli.common import ConfigOption, JsonOption, SetOption, emit, file_lines, progress_bar
 
 
 def register(app: typer.Typer) -> None:
@@ -60,12 +60,8 @@ def read_labeled(path: Path) -> list[tuple[str, list[str], int]]:
     from rag_app.cli.verify import read_row
     from rag_app.types import ConfigError
 
-    if not path.is_file():
-        raise ConfigError(f"{path} is no file; give a claims.jsonl")
     rows = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-        if not line.strip():
-            continue
+    for number, line in file_lines(path, "the claims"):
         try:
             _, claim, sources = read_row(line, number)
         except ValueError as error:

@@ -54,7 +54,7 @@ def _run(
     sets: list[str] | None,
     as_json: bool,
 ) -> int:
-    from rag_app.cli.common import load_settings
+    from rag_app.cli.common import filter_from_json, load_settings
     from rag_app.pipeline import open_index
     from rag_app.types import ConfigError
 
@@ -65,7 +65,7 @@ def _run(
     if top_k is not None and top_k < 1:
         raise ConfigError(f"--top-k: {top_k} hits cannot be shown; take 1 or more")
     settings = load_settings(config, sets)
-    condition = read_filter(filter, "--filter")
+    condition = None if filter is None else filter_from_json(filter)
     rows = [{"query": query, "filter": None}] if queries is None else read_queries(queries)
     index = open_index(settings, directory)
     searcher = Searcher(settings, index, ranking, top_k)
@@ -142,41 +142,15 @@ def make_retriever(settings: Settings, index: Any, ranking: str) -> TracedRetrie
     return made
 
 
-def read_filter(text: str | None, name: str) -> dict[str, Any] | None:
-    """The filter of a JSON argument; ConfigError when it is not one."""
-    import json
-
-    from rag_app.filters import parse_filter
-    from rag_app.types import ConfigError
-
-    if text is None:
-        return None
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{name}: not JSON ({error}); write such as '{{\"year\": 2024}}'") from None
-    if not isinstance(value, dict):
-        raise ConfigError(f"{name}: a {type(value).__name__} is no filter; write such as '{{\"year\": 2024}}'")
-    parse_filter(value)
-    return value
-
-
 def read_queries(path: str) -> list[dict[str, Any]]:
     """The rows of a JSONL file of queries; ConfigError names the line that is none."""
     import json
-    from pathlib import Path
 
-    from rag_app.cli.common import stdin_lines
+    from rag_app.cli.common import file_lines, stdin_lines
     from rag_app.types import ConfigError
 
-    try:
-        text = "".join(line for _, line in stdin_lines()) if path == "-" else Path(path).read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"--queries: {path!r} cannot be read ({error}); name a UTF-8 file of JSON lines") from None
     rows = []
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
+    for number, line in stdin_lines() if path == "-" else file_lines(path, "--queries:"):
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
