@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rag_app.types import Citation, Evidence, Verdict
+
+if TYPE_CHECKING:
+    from rag_app.answer import Answer
 
 COLORS = {
     "supported": "#d7f0dd",
@@ -94,13 +97,13 @@ def _marked(text: str, places: Sequence[tuple[int, int, str, str]]) -> str:
     return "".join(pieces) + html.escape(text[position:])
 
 
-def answer_html(answer: Any) -> str:
+def answer_html(answer: Answer) -> str:
     """The fragment for an Answer: its text and claims beside its numbered evidence, the citations below."""
     passages = [(passage.source, passage.text, passage.start) for passage in answer.evidence]
     return report_html(answer.text, answer.verdicts, passages, title=answer.question) + _citations(answer.citations)
 
 
-def answer_page(answer: Any) -> str:
+def answer_page(answer: Answer) -> str:
     """The evidence report: a whole HTML page that stands alone, without scripts and without the network."""
     title = html.escape(answer.question)
     return (

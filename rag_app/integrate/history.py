@@ -21,8 +21,10 @@ _CONDENSE = (
 
 
 def standalone(question: str, history: Sequence[BaseMessage], chat_model: BaseChatModel | None) -> str:
-    """The question as one that needs no conversation: rewritten by the model; without one, the last question is put
-    before a follow-up, so that its words take part in the search."""
+    """The question as one that needs no conversation, rewritten by the model.
+
+    Without a model the last question is put before it, so that its words take part in the search.
+    """
     if not history:
         return question
     if chat_model is not None:
