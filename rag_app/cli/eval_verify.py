@@ -14,6 +14,7 @@ from rag_app.cli.common import ConfigOption, JsonOption, SetOption, emit, file_l
 
 def register(app: typer.Typer) -> None:
     app.command("verify")(eval_verify)
+    app.command("calibrate")(eval_calibrate)
 
 
 def eval_verify(
@@ -55,27 +56,84 @@ def eval_verify(
         _show(result)
 
 
+def eval_calibrate(
+    claims: Annotated[
+        Path,
+        typer.Argument(help="Judged claims: a claims.jsonl, a reviewed review file, or answers with their claims."),
+    ],
+    as_json: JsonOption = False,
+    level: Annotated[str | None, typer.Option("--level", help="lexical, entailment or llm.")] = None,
+    config: ConfigOption = None,
+    sets: SetOption = None,
+) -> None:
+    """The threshold of support that fits a small labeled set, and the risk-coverage curve of the scores."""
+    from rag_app.cli.verify import build_verifier
+    from rag_app.evaluate.claims import calibration_report
+    from rag_app.types import ConfigError
+
+    rows = read_labeled(claims)
+    verifier = build_verifier(config, sets, level)
+    verdicts = [verifier.verify_claim(claim, sources) for claim, sources, _ in rows]
+    try:
+        labels = [label for _, _, label in rows]
+        report = calibration_report(labels, [v.label for v in verdicts], [v.score for v in verdicts])
+    except ValueError as error:
+        raise ConfigError(f"{claims}: {error}; give claims of both kinds, supported and not") from None
+    name = "entailment_threshold" if verifier.level == "entailment" else "supported_threshold"
+    result = {"level": verifier.level, **report, "setting": f"verify.{name}={report['threshold']}"}
+    if as_json:
+        emit(result)
+    else:
+        _show_calibration(result)
+
+
+def _show_calibration(result: dict[str, Any]) -> None:
+    from rich.table import Table
+
+    from rag_app.cli.common import console
+
+    table = Table("coverage", "risk", "threshold", title=f"{result['claims']} claims, level {result['level']}")
+    for step in result["risk_coverage"]:
+        table.add_row(f"{step.coverage:.2f}", f"{step.risk:.2f}", f"{step.threshold:.2f}")
+    console().print(table)
+    low, high = result["interval"]
+    console().print(
+        f"threshold {result['threshold']} [{low}, {high}]: balanced accuracy {result['balanced_accuracy']}, "
+        f"on other claims about {result['held_out']}, as set now {result['now']}; use it with --set {result['setting']}"
+    )
+
+
 def read_labeled(path: Path) -> list[tuple[str, list[str], int]]:
-    """(claim, sources, label) of each line; ConfigError names the line that lacks one."""
+    """(claim, sources, label) of each line, or of each of its "claims"; ConfigError names the line that lacks one."""
     from rag_app.cli.verify import read_row
     from rag_app.types import ConfigError
 
     rows = []
     for number, line in file_lines(path, "the claims"):
-        try:
-            _, claim, sources = read_row(line, number)
-        except ValueError as error:
-            raise ConfigError(f"{path}: {error}") from None
-        label = json.loads(line).get("label")
-        if label is None and "machine" in line:
-            continue  # a review file, where this claim still waits for a person
-        if label == "supported" or label == 1:
-            rows.append((claim, sources, 1))
-        elif isinstance(label, str) or label == 0:
-            rows.append((claim, sources, 0))
-        else:
-            raise ConfigError(f'{path}: line {number} has no "label" (1 supported, 0 not)')
+        for one in _claims_of(line):
+            try:
+                _, claim, sources = read_row(one, number)
+            except ValueError as error:
+                raise ConfigError(f"{path}: {error}") from None
+            label = json.loads(one).get("label")
+            if label is None and "machine" in one:
+                continue  # a review file, where this claim still waits for a person
+            if label not in (0, 1) and not isinstance(label, str):
+                raise ConfigError(f'{path}: line {number} has no "label" (1 supported, 0 not)')
+            rows.append((claim, sources, int(label in (1, "supported"))))
     return rows
+
+
+def _claims_of(line: str) -> list[str]:
+    """The line itself; for an answer with judged "claims", a line each with the answer's sources."""
+    try:
+        row = json.loads(line)
+    except json.JSONDecodeError:
+        return [line]
+    if not isinstance(row, dict) or not isinstance(row.get("claims"), list):
+        return [line]
+    sources = row.get("sources", row.get("source", row.get("chunks")))
+    return [json.dumps({"sources": sources, **claim}) if isinstance(claim, dict) else line for claim in row["claims"]]
 
 
 def _show(result: dict[str, Any]) -> None:

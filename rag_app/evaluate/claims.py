@@ -90,7 +90,10 @@ def claim_report(labels: Sequence[int], verdicts: Sequence[str], scores: Sequenc
 def best_threshold(scores: Floats, labels: Booleans) -> float:
     """The cut that gives the greatest balanced accuracy on these very labels."""
     cuts = np.unique(scores)
-    return float(max(cuts, key=lambda cut: balanced_accuracy(scores >= cut, labels)))
+    positive, negative = np.sort(scores[labels]), np.sort(scores[~labels])
+    kept = 1 - np.searchsorted(positive, cuts) / len(positive)
+    flagged = np.searchsorted(negative, cuts) / len(negative)
+    return float(cuts[int((kept + flagged).argmax())])
 
 
 def baseline_report(labels: Sequence[int], baselines: Mapping[str, Sequence[float]]) -> dict[str, dict[str, Measure]]:
@@ -107,3 +110,87 @@ def baseline_report(labels: Sequence[int], baselines: Mapping[str, Sequence[floa
             "auroc": with_interval(auroc, scores, truth),
         }
     return report
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A point of a risk-coverage curve: the share `coverage` of the claims scores at least `threshold`; of those, the
+    share `risk` is not supported.
+    """
+
+    threshold: float
+    coverage: float
+    risk: float
+
+
+def risk_coverage(scores: Sequence[float], labels: Sequence[int]) -> list[Step]:
+    """The curve from the most certain claims to all of them, one step a distinct score (El-Yaniv and Wiener, 2010)."""
+    values, truth = np.asarray(scores, dtype=float), np.asarray(labels, dtype=bool)
+    steps = []
+    for threshold in np.unique(values)[::-1]:
+        kept = values >= threshold
+        steps.append(Step(float(threshold), float(kept.mean()), float((~truth[kept]).mean())))
+    return steps
+
+
+def area_under(steps: Sequence[Step]) -> float | None:
+    """The mean risk over the coverage (AURC; lower is better): each step counts as far as it widens the coverage."""
+    if not steps:
+        return None
+    before = np.array([0.0, *(step.coverage for step in steps[:-1])])
+    after = np.array([step.coverage for step in steps])
+    risks = np.array([step.risk for step in steps])
+    return round(float(((after - before) * risks).sum()), 4)
+
+
+def thinned(steps: Sequence[Step], points: int = 20) -> list[Step]:
+    """At most so many steps, spread over the curve, first and last among them."""
+    if len(steps) <= points:
+        return list(steps)
+    places = np.unique(np.linspace(0, len(steps) - 1, points).round().astype(int))
+    return [steps[place] for place in places]
+
+
+def calibrated_threshold(scores: Sequence[float], labels: Sequence[int], *, rounds: int = 200) -> dict[str, Any]:
+    """The threshold with the greatest balanced accuracy, with its bootstrap interval.
+
+    `balanced_accuracy` is measured on the claims that fixed the threshold; `held_out` on the claims that a round of
+    the bootstrap did not draw, which is what to expect of other claims. ValueError when one of the two classes is empty.
+    """
+    values, truth = np.asarray(scores, dtype=float), np.asarray(labels, dtype=bool)
+    if not truth.any() or truth.all():
+        raise ValueError("every claim has the same label")
+    random, size = np.random.default_rng(0), len(values)
+    cuts, held_out = [], []
+    for _ in range(rounds):
+        rows = random.integers(0, size, size)
+        rest = np.setdiff1d(np.arange(size), rows)
+        if truth[rows].all() or not truth[rows].any():
+            continue
+        cuts.append(best_threshold(values[rows], truth[rows]))
+        found = balanced_accuracy(values[rest] >= cuts[-1], truth[rest])
+        if not np.isnan(found):
+            held_out.append(found)
+    # The median of the rounds is steadier than the one best cut.
+    cut = round(float(np.median(cuts)), 4) if cuts else best_threshold(values, truth)
+    low, high = np.percentile(cuts, [2.5, 97.5]) if cuts else (cut, cut)
+    return {
+        "threshold": cut,
+        "interval": [round(float(low), 4), round(float(high), 4)],
+        "balanced_accuracy": round(balanced_accuracy(values >= cut, truth), 1),
+        "held_out": round(float(np.mean(held_out)), 1) if held_out else None,
+    }
+
+
+def calibration_report(labels: Sequence[int], verdicts: Sequence[str], scores: Sequence[float]) -> dict[str, Any]:
+    """The calibrated threshold, what the present one reaches ("now"), and the risk-coverage curve with its area."""
+    supported = np.array([verdict == "supported" for verdict in verdicts], dtype=bool)
+    steps = risk_coverage(scores, labels)
+    return {
+        "claims": len(labels),
+        "supported": int(sum(labels)),
+        **calibrated_threshold(scores, labels),
+        "now": round(balanced_accuracy(supported, np.asarray(labels, dtype=bool)), 1),
+        "aurc": area_under(steps),
+        "risk_coverage": thinned(steps),
+    }

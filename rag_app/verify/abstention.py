@@ -8,7 +8,7 @@ from rag_app.types import Verdict
 from rag_app.verify.source import IndexedSource, content_stems
 from rag_app.verify.statements import Statement
 from rag_app.verify.support import support_of
-from rag_app.verify.words import listed, stem, words_of
+from rag_app.verify.words import is_function_word, listed, stem, words_of
 
 _TALK = frozenset(
     stem(word)
@@ -16,7 +16,8 @@ _TALK = frozenset(
         """provided given source sources document documents passage passages context excerpt
         evidence text information state mention contain provide specify include answer find enough
         know available stated mentioned specified indicate cover details detail question
-        insufficient unable regarding not no cannot does do i we don't doesn't"""
+        insufficient unable regarding not no cannot does do i we don't doesn't
+        support answers answered questions question's enough reply sorry couldn't retrieved"""
     )
 )
 THERE = 0.6
@@ -26,6 +27,7 @@ THERE = 0.6
 def judge_abstention(statement: Statement, sources: Sequence[IndexedSource], level: str) -> Verdict:
     """contradicted when the evidence covers the topic, else not_checkable: an abstention has no evidence to show."""
     words = words_of(statement.words)
+    words = [word for word in words if not is_function_word(word.stem)]
     topic = [word for word in words if word.stem not in _TALK and not word.text.casefold().endswith(("n't", "n’t"))]
     text = " ".join(word.text for word in topic)
     if not content_stems(topic):

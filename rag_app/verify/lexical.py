@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
 
 from rag_app.text.languages import detect_language
 from rag_app.types import Check, Claim, Evidence, Span, Verdict
 from rag_app.verify.abstention import judge_abstention
 from rag_app.verify.checks import run_checks
 from rag_app.verify.joint import joint_support
-from rag_app.verify.source import IndexedSource
+from rag_app.verify.source import IndexedSource, SourceCache
 from rag_app.verify.statements import Statement, kind_of
 from rag_app.verify.support import NOTHING, Support, claim_words, constants, support_of, without_markers
 
@@ -26,11 +25,10 @@ VETO = frozenset((*_NUMBERS, *_WORDS))
 claims.
 """
 
-
-@lru_cache(maxsize=64)
-def indexed(text: str, name: str = "source", offset: int = 0, chunk_id: str | None = None) -> IndexedSource:
-    """The source, read once for all the claims about it."""
-    return IndexedSource(text, name, offset=offset, chunk_id=chunk_id)
+ABSENT_PART, FOUND_PART = 0.2, 0.9
+"""A part of a claim covered less than the one is not in the source, covered as the other it is. On ab_dev the first
+takes "supported" from 4 claims of 521, on wice_dev from none.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +66,9 @@ class Finding:
 
 
 def judge(claim: str, source: IndexedSource, thresholds: Thresholds) -> Finding:
-    """One claim against one source. A vetoing check that fails halves the score and takes "supported" away."""
+    """One claim against one source. A vetoing check that fails halves the score and takes "supported" away; so does a
+    part of the claim that the source hardly speaks of. A claim of which only a part is found is partially supported.
+    """
     claim = without_markers(claim)
     support = support_of(claim, source)
     checks = run_checks(claim, source, support)
@@ -78,9 +78,11 @@ def judge(claim: str, source: IndexedSource, thresholds: Thresholds) -> Finding:
         # A number that the source never gives is no contradiction: the source is silent about it.
         silent = all(check.evidence_span is None for check in checks if check.outcome == "fail" and check.name in VETO)
         label = "partially_supported" if silent else "contradicted"
-    elif score >= thresholds.supported:
+    elif score >= thresholds.supported and min(support.parts, default=1.0) >= ABSENT_PART:
         label = "supported"
-    elif score >= thresholds.partial:
+    elif score >= thresholds.supported:
+        score, label = 0.99 * thresholds.supported, "partially_supported"
+    elif score >= thresholds.partial or (len(support.parts) > 1 and max(support.parts) >= FOUND_PART):
         label = "partially_supported"
     else:
         label = "not_found"
@@ -127,11 +129,12 @@ class LexicalVerifier:
 
     thresholds: Thresholds
     level: str = LEVEL
+    cache: SourceCache = field(default_factory=SourceCache, repr=False, compare=False)
 
     def verify_claim(self, claim: str, sources: Sequence[str]) -> Verdict:
         """The verdict on one claim; sources are named by their number, from 1."""
         statement = Statement(Claim(claim, Span(0, len(claim)), kind=kind_of(claim)), claim)
-        texts = [indexed(source, str(number)) for number, source in enumerate(sources, start=1)]
+        texts = [self.cache.get(source, str(number)) for number, source in enumerate(sources, start=1)]
         return verify_lexical(statement, texts, self.thresholds)
 
 

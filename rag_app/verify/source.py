@@ -168,6 +168,31 @@ class IndexedSource:
         return Span(self.units[first].start, self.units[last].end)
 
 
+class SourceCache:
+    """Sources that were read, so that many claims about one text read it once; the oldest makes room for the newest.
+
+    It belongs to whoever made it (a verifier): nothing outlives its owner.
+    """
+
+    def __init__(self, size: int = 64) -> None:
+        self.size = size
+        self._sources: dict[tuple[str, str, int, str | None], IndexedSource] = {}
+
+    def get(self, text: str, name: str = "source", offset: int = 0, chunk_id: str | None = None) -> IndexedSource:
+        """The source, read now or before."""
+        key = (text, name, offset, chunk_id)
+        source = self._sources.get(key)
+        if source is None:
+            source = IndexedSource(text, name, offset=offset, chunk_id=chunk_id)
+            while len(self._sources) >= self.size:
+                self._sources.pop(next(iter(self._sources)), None)
+            self._sources[key] = source
+        return source
+
+    def __len__(self) -> int:
+        return len(self._sources)
+
+
 def _common_prefix(a: str, b: str) -> int:
     for index, (x, y) in enumerate(zip(a, b, strict=False)):
         if x != y:

@@ -35,6 +35,15 @@ _META = re.compile(
     r"(?:sources|references|citations)\W*$)",
     re.IGNORECASE,
 )
+_DISAGREE = re.compile(
+    r"^\W*(?:(?:however|but|note that|here|while)\b,?\s*)?(?:(?:the|these|both|some|two|three|several|cited|given|"
+    r"provided|retrieved|available|other|all)\s+)*(?:sources?|documents?|passages?|texts?|accounts|excerpts?|quellen)\s+"
+    r"(?:also\s+|clearly\s+|do not\s+|don['’]t\s+|partly\s+)?(?:disagree|agree|differ|diverge|vary|conflict|contradict|"
+    r"widersprechen|are (?:inconsistent|contradictory|in conflict|not consistent)|give (?:different|conflicting))\b"
+    r"(?!.*\bthat\b)(?!.*\d)[^.]{0,80}\W*$",
+    re.IGNORECASE,
+)
+"""Sentences about the sources themselves: "The sources disagree on this point." """
 _OPINION = re.compile(
     r"\b(?:i (?:think|believe|feel|would (?:say|argue|recommend|suggest))|in my (?:opinion|view)|personally|"
     r"meiner meinung|à mon avis|en mi opinión)\b",
@@ -67,7 +76,7 @@ def kind_of(text: str) -> str:
         return "question"
     if _ABSTENTION.search(text) and _ABOUT_SOURCES.search(text):
         return "abstention"
-    if _META.search(text):
+    if _META.search(text) or _DISAGREE.search(text):
         return "meta"
     if _OPINION.search(text):
         return "opinion"

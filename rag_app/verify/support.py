@@ -64,7 +64,8 @@ class Support:
     most like the claim, `shown` the sentence that is shown as evidence first.
 
     `score` in [0, 1] is the model's; `coverage` the weighted share of the claim's words in the window; `missing` the
-    stems that the window lacks; `spread` says that no one sentence holds as much of the claim as the window.
+    stems that the window lacks; `spread` says that no one sentence holds as much of the claim as the window;
+    `parts` is the coverage of each part of the claim in its own best window.
     """
 
     score: float
@@ -75,10 +76,11 @@ class Support:
     shown: int
     missing: tuple[str, ...]
     spread: bool
+    parts: tuple[float, ...]
     features: dict[str, float]
 
 
-NOTHING = Support(0.0, 0.0, 0, -1, -1, -1, (), False, {})
+NOTHING = Support(0.0, 0.0, 0, -1, -1, -1, (), False, (), {})
 
 
 _MARKER = re.compile(r"\[\^?\d{1,3}(?:[,\s-]+\d{1,3})*\](?!\()|^\W*\d{1,2}[.)](?=\s)")
@@ -127,18 +129,19 @@ def support_of(claim: str, source: IndexedSource, model: LinearModel | None = No
     if source.title is not None and first > source.title:
         inside.append(source.places_of(source.title, source.title))
     anywhere = hits.max(axis=1)
+    parts = _parts_covered(claim, stems, weights, prefixed)
     features = {
         "window coverage": float(coverage[middle]),
         "union coverage": _union_coverage(weights, three, found),
         "pairs in window": _pairs_kept(content, source, inside, skip=3, reach=6),
         "pairs in source": _pairs_kept(content, source, [(0, len(source.text))], skip=1, reach=2),
-        "weakest part": _weakest_part(claim, stems, weights, prefixed),
+        "weakest part": min(parts, default=float(coverage[middle])),
         **_entity_features(claim, words, stems, weights, found, anywhere),
     }
     score = (model or default_model()).score(features)
     missing = tuple(stem for stem, value in zip(stems, found, strict=True) if value == 0)
     spread = bool(coverage[middle] > one.max() + 1e-9)
-    return Support(score, float(coverage[middle]), first, last, best, shown, missing, spread, features)
+    return Support(score, float(coverage[middle]), first, last, best, shown, missing, spread, parts, features)
 
 
 def _count_equal_numbers(
@@ -209,15 +212,15 @@ def _are_near(a: Sequence[int], b: Sequence[int], reach: int) -> bool:
     return False
 
 
-def _weakest_part(claim: str, stems: list[str], weights: Floats, windows: Floats) -> float:
-    """The coverage of the part of the claim that is covered least, each part in its own best window."""
+def _parts_covered(claim: str, stems: list[str], weights: Floats, windows: Floats) -> tuple[float, ...]:
+    """The coverage of each part of the claim that says enough to be looked for, each in its own best window."""
     row_of = {stem: row for row, stem in enumerate(stems)}
     shares = []
     for part in parts_of(claim):
         rows = [row_of[stem] for stem in content_stems(words_of(part)) if stem in row_of]
         if rows and sum(weight(stems[row]) for row in rows) > PART:
             shares.append(float((weights[rows] @ windows[rows]).max() / weights[rows].sum()))
-    return min(shares) if shares else float((weights @ windows).max())
+    return tuple(shares)
 
 
 def _entity_features(

@@ -5,24 +5,24 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any, Literal
 
 from langchain_core.documents import Document
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, PrivateAttr
 
+from rag_app.cite import ParsedText
 from rag_app.types import Claim, ConfigError, Span, UnsupportedClaimsError, Verdict
-from rag_app.verify.answer import judge_statements
+from rag_app.verify.answer import judge_statement, judge_statements
 from rag_app.verify.claimify import claimify
 from rag_app.verify.entailment import EntailmentJudge, Scorer, cross_encoder_scorer, load_cross_encoder
 from rag_app.verify.levels import Cascade, Judge, LexicalJudge
-from rag_app.verify.lexical import Thresholds, indexed
+from rag_app.verify.lexical import Thresholds
 from rag_app.verify.llm import LLMJudge
 from rag_app.verify.policy import Policy, apply_policy
 from rag_app.verify.report import VerificationReport
 from rag_app.verify.review import append_flagged
-from rag_app.verify.source import IndexedSource
+from rag_app.verify.source import IndexedSource, SourceCache
 from rag_app.verify.statements import Statement, kind_of, statements_of
 
 Level = Literal["lexical", "entailment", "llm"]
@@ -50,6 +50,8 @@ class Verifier(RunnableSerializable[dict[str, Any], VerificationReport]):
     review_file: str | None = None
     chat_model: Any = Field(default=None, exclude=True, repr=False)
     scorer: Any = Field(default=None, exclude=True, repr=False)
+    _cache: SourceCache = PrivateAttr(default_factory=SourceCache)
+    _scorers: dict[str, Scorer] = PrivateAttr(default_factory=dict)
 
     @property
     def thresholds(self) -> Thresholds:
@@ -84,14 +86,16 @@ class Verifier(RunnableSerializable[dict[str, Any], VerificationReport]):
                 "verify.level is entailment, but verify.entailment_model names no model; "
                 "give a cross-encoder by name or path, or set verify.level to lexical"
             )
-        return _named_scorer(self.entailment_model)
+        if self.entailment_model not in self._scorers:
+            self._scorers[self.entailment_model] = cross_encoder_scorer(load_cross_encoder(self.entailment_model))
+        return self._scorers[self.entailment_model]
 
     def verify_claim(self, claim: str | Claim, sources: Sequence[str | Document]) -> Verdict:
         """The verdict on one claim; a `Claim` keeps its kind, a text is classified."""
         started = time.perf_counter()
         if isinstance(claim, str):
             claim = Claim(claim, Span(0, len(claim)), kind=kind_of(claim))
-        verdict = self.judge()(Statement(claim, claim.text), [as_source(s, n) for n, s in enumerate(sources)])
+        verdict = self.judge()(Statement(claim, claim.text), self._sources(sources))
         return replace(verdict, seconds=time.perf_counter() - started)
 
     def verify_claims(self, claims: Sequence[str | Claim], sources: Sequence[str | Document]) -> list[Verdict]:
@@ -105,6 +109,8 @@ class Verifier(RunnableSerializable[dict[str, Any], VerificationReport]):
     def _verify(self, input: dict[str, Any]) -> VerificationReport:
         started = time.perf_counter()
         text, evidence = read_input(input)
+        if is_abstained(input.get("draft")):
+            return VerificationReport(text, (), level=self.level, abstention="abstained", abstained=True)
         report = self.report(text, evidence)
         report = apply_policy(
             report,
@@ -123,24 +129,38 @@ class Verifier(RunnableSerializable[dict[str, Any], VerificationReport]):
 
     def report(self, text: str, evidence: Sequence[str | Document]) -> VerificationReport:
         """The report on `text`, whose markers number `evidence` from 1."""
-        statements, parsed = statements_of(text, len(evidence))
-        warnings: list[str] = []
-        if self.claimify:
-            if self.chat_model is None:
-                raise ConfigError("verify.claimify is set, but there is no chat model; give one, or unset it")
-            statements, warnings = claimify(parsed.text, statements, self.chat_model)
-        sources = [as_source(source, number) for number, source in enumerate(evidence)]
+        statements, (parsed, warnings) = self._statements(text, len(evidence))
+        sources = self._sources(evidence)
         report = judge_statements(statements, sources, self.judge(), text=parsed.text, phantoms=parsed.phantoms)
         return replace(report, warnings=tuple(warnings))
 
     def stream_verdicts(self, input: dict[str, Any]) -> Iterator[Verdict]:
-        """The verdicts one by one, as last events after a streamed text."""
-        yield from self.invoke(input).verdicts
+        """The verdicts one by one, each as soon as its claim is judged: those of the report with policy "flag"."""
+        if is_abstained(input.get("draft")):
+            return
+        text, evidence = read_input(input)
+        statements, _ = self._statements(text, len(evidence))
+        sources, judge = self._sources(evidence), self.judge()
+        for statement in statements:
+            yield judge_statement(statement, sources, judge).verdict
+
+    def _sources(self, sources: Sequence[str | Document]) -> list[IndexedSource]:
+        return [as_source(source, number, self._cache) for number, source in enumerate(sources)]
+
+    def _statements(self, text: str, count: int) -> tuple[list[Statement], tuple[ParsedText, list[str]]]:
+        """The statements of a text with `count` sources; the text as parsed, and warnings."""
+        statements, parsed = statements_of(text, count)
+        if not self.claimify:
+            return statements, (parsed, [])
+        if self.chat_model is None:
+            raise ConfigError("verify.claimify is set, but there is no chat model; give one, or unset it")
+        statements, warnings = claimify(parsed.text, statements, self.chat_model)
+        return statements, (parsed, warnings)
 
 
-@lru_cache(maxsize=2)
-def _named_scorer(name: str) -> Scorer:
-    return cross_encoder_scorer(load_cross_encoder(name))
+def is_abstained(draft: Any) -> bool:
+    """Did whoever wrote the draft abstain? Then there is nothing factual to check."""
+    return bool(getattr(draft, "abstained", False))
 
 
 def read_input(input: dict[str, Any]) -> tuple[str, Sequence[str | Document]]:
@@ -157,12 +177,12 @@ def read_input(input: dict[str, Any]) -> tuple[str, Sequence[str | Document]]:
     return text, evidence
 
 
-def as_source(source: str | Document, number: int) -> IndexedSource:
+def as_source(source: str | Document, number: int, cache: SourceCache) -> IndexedSource:
     """A source text or document, indexed; a bare text is named by its number, from 1."""
     if isinstance(source, str):
-        return indexed(source, str(number + 1))
+        return cache.get(source, str(number + 1))
     metadata = source.metadata
-    return indexed(
+    return cache.get(
         source.page_content,
         str(metadata.get("source", number + 1)),
         int(metadata.get("start_index") or 0),

@@ -67,3 +67,28 @@ def test_eval_verify_reports_measures_beside_baselines(tmp_path) -> None:
     assert report["balanced_accuracy"]["value"] == 100.0
     assert report["baselines"]["always supported"]["balanced_accuracy"]["value"] == 50.0
     assert {"auroc", "precision_unsupported", "recall_unsupported"} <= set(report)
+
+
+def test_eval_calibrate_gives_a_threshold_and_a_curve_of_falling_certainty(tmp_path) -> None:
+    claims = [{"claim": SOURCE, "label": "supported"}, {"claim": "Karrow is a bridge.", "label": 1}]
+    others = [{"claim": "Cats sleep all day.", "label": "not_found"}, {"claim": "The bridge fell down.", "label": 0}]
+    file = tmp_path / "answers.jsonl"
+    file.write_text(json.dumps({"text": SOURCE, "sources": [SOURCE], "claims": claims + others}) + "\n")
+    result = run("eval", "calibrate", str(file), "--json")
+    found = json.loads(result.stdout)
+    assert result.exit_code == 0
+    assert (found["claims"], found["supported"]) == (4, 2)
+    assert 0 <= found["threshold"] <= 1
+    assert found["setting"] == f"verify.supported_threshold={found['threshold']}"
+    coverages = [step["coverage"] for step in found["risk_coverage"]]
+    assert coverages == sorted(coverages)
+    assert coverages[-1] == 1.0
+    assert found["risk_coverage"][-1]["risk"] == 0.5
+
+
+def test_eval_calibrate_needs_claims_of_both_kinds(tmp_path) -> None:
+    file = tmp_path / "claims.jsonl"
+    file.write_text(json.dumps({"claim": SOURCE, "source": SOURCE, "label": 1}) + "\n")
+    result = run("eval", "calibrate", str(file), "--json")
+    assert result.exit_code != 0
+    assert "both kinds" in str(result.exception)

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag_app.evaluate.claims import auroc, balanced_accuracy, baseline_report, claim_report
+from rag_app.evaluate.claims import (
+    area_under,
+    auroc,
+    balanced_accuracy,
+    baseline_report,
+    calibrated_threshold,
+    claim_report,
+    risk_coverage,
+)
 
 
 def test_balanced_accuracy_is_the_mean_of_both_recalls() -> None:
@@ -40,3 +49,19 @@ def test_the_interval_holds_the_value() -> None:
     measure = claim_report([1, 0] * 20, ["supported", "not_found"] * 15 + ["supported"] * 10, [0.5] * 40)
     accuracy = measure["balanced_accuracy"]
     assert accuracy.low <= accuracy.value <= accuracy.high
+
+
+def test_a_risk_coverage_curve_goes_from_the_surest_claim_to_all() -> None:
+    steps = risk_coverage([0.9, 0.8, 0.7, 0.7], [1, 0, 1, 1])
+    assert [(s.threshold, s.coverage, s.risk) for s in steps] == [(0.9, 0.25, 0.0), (0.8, 0.5, 0.5), (0.7, 1.0, 0.25)]
+    assert area_under(steps) == pytest.approx(0.25 * 0 + 0.25 * 0.5 + 0.5 * 0.25)
+    assert area_under([]) is None
+
+
+def test_a_calibrated_threshold_separates_what_can_be_separated() -> None:
+    scores, labels = [0.1, 0.2, 0.3, 0.7, 0.8, 0.9] * 5, [0, 0, 0, 1, 1, 1] * 5
+    found = calibrated_threshold(scores, labels)
+    assert 0.3 < found["threshold"] <= 0.7
+    assert found["balanced_accuracy"] == found["held_out"] == 100.0
+    with pytest.raises(ValueError, match="same label"):
+        calibrated_threshold([0.5, 0.6], [1, 1])

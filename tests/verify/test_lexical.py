@@ -118,3 +118,34 @@ def test_windows_about_different_things_are_not_joined() -> None:
         "Model R3 charges in 25 minutes and costs 38,000 dollars.",
     )
     assert verdict.label != "supported"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "unit", "other"),
+    [
+        (SENTENCES[2], "kilometers", "meters"),
+        (SENTENCES[2], "kilometers", "miles"),
+        (SENTENCES[3], "seconds", "minutes"),
+        (SENTENCES[4], "million", "billion"),
+        (SENTENCES[4], "euros", "dollars"),
+        (SENTENCES[0], "2019", "2018"),
+        (SENTENCES[4], "7 November", "8 November"),
+    ],
+)
+def test_changing_a_unit_or_a_date_never_raises_the_score(sentence: str, unit: str, other: str) -> None:
+    source = " ".join(SENTENCES)
+    edited = verify(sentence.replace(unit, other), source)
+    assert edited.score <= verify(sentence, source).score
+    assert edited.label != "supported"
+
+
+def test_a_claim_is_supported_only_when_each_part_is() -> None:
+    source = "The ferry to Skerry Island leaves twice a day and takes bicycles. The harbor cafe sells fish."
+    assert verify("The ferry to Skerry Island leaves twice a day and takes bicycles.", source).label == "supported"
+    some = verify("The ferry to Skerry Island leaves twice a day, and its captain collects antique violins.", source)
+    assert some.label == "partially_supported"
+
+
+def test_a_number_of_another_matter_is_no_contradiction() -> None:
+    verdict = verify("The warranty lasts ten years.", "The museum was closed for three years. The ferry leaves daily.")
+    assert verdict.label == "not_found"

@@ -110,3 +110,53 @@ def test_spans_of_claims_lie_in_the_text() -> None:
     )
     for verdict in report.verdicts:
         assert report.text[slice(*verdict.claim.span)] == verdict.claim.text
+
+
+class AbstainedDraft:
+    text = "The sources do not say when the bridge opened."
+    evidence = CHUNKS
+    abstained = True
+
+
+def test_an_abstained_draft_has_no_verdicts() -> None:
+    report = verifier.invoke({"draft": AbstainedDraft()})
+    assert (report.verdicts, report.abstention, report.groundedness) == ((), "abstained", None)
+    assert list(verifier.stream_verdicts({"draft": AbstainedDraft()})) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["I don't have enough information to answer this question.", "The sources do not support an answer."]
+)
+def test_an_abstention_without_a_topic_is_neither_right_nor_wrong(text: str) -> None:
+    report = report_on(text, ["Sources of information support an answer to this question, enough of it."])
+    assert report.abstention == "abstained"
+    assert [v.label for v in report.verdicts] == ["not_checkable"]
+
+
+@pytest.mark.parametrize("text", ["The sources disagree [1][2].", "However, the documents differ on this point [1]."])
+def test_a_sentence_about_the_sources_is_no_factual_claim(text: str) -> None:
+    assert [v.claim.kind for v in report_on(text).verdicts] == ["meta"]
+
+
+def test_verdicts_are_streamed_claim_by_claim() -> None:
+    asked = []
+
+    def scorer(pairs):
+        asked.append(len(pairs))
+        return [(0.9, 0.0)] * len(pairs)
+
+    text = "The bridge opened in 1987 [1]. The ferry takes bicycles [2]."
+    model = Verifier(level="entailment", scorer=scorer, cascade=False)
+    stream = model.stream_verdicts({"text": text, "documents": CHUNKS})
+    first = next(stream)
+    before = len(asked)
+    rest = list(stream)
+    assert len(asked) > before
+    wanted = model.invoke({"text": text, "documents": CHUNKS}).verdicts
+    assert [(v.claim, v.label) for v in [first, *rest]] == [(v.claim, v.label) for v in wanted]
+
+
+def test_what_was_read_belongs_to_the_verifier() -> None:
+    one, other = Verifier(), Verifier()
+    one.verify_claim("The ferry takes bicycles.", [FERRY])
+    assert (len(one._cache), len(other._cache)) == (1, 0)

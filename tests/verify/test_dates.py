@@ -1,0 +1,74 @@
+"""Dates of a text, and what it takes for two of them to be in conflict."""
+
+from __future__ import annotations
+
+import pytest
+
+from rag_app.verify.checks import run_checks
+from rag_app.verify.dates import dates_of
+from rag_app.verify.quantities import quantities_of, says
+from rag_app.verify.source import IndexedSource
+from rag_app.verify.support import support_of
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("on 7 November 2018", (2018, 11, 7)),
+        ("on November 7th, 2018", (2018, 11, 7)),
+        ("on 2018-11-07", (2018, 11, 7)),
+        ("am 7. November 2018", (2018, 11, 7)),
+        ("le 7 novembre 2018", (2018, 11, 7)),
+        ("el 7 de noviembre de 2018", (2018, 11, 7)),
+        ("in Nov. 2018", (2018, 11, None)),
+        ("on March 3", (None, 3, 3)),
+        ("on 25.12.2018", (2018, 12, 25)),
+    ],
+)
+def test_dates_are_read_whole_or_in_part(text: str, parts: tuple[int | None, ...]) -> None:
+    (date,) = dates_of(text)
+    assert (date.year, date.month, date.day) == parts
+    assert date.span.slice(text) in text
+
+
+def test_a_month_alone_is_no_date_and_the_order_of_day_and_month_may_be_open() -> None:
+    assert dates_of("It may march on in 2018.") == []
+    assert dates_of("on 3/4/2018")[0].swapped
+
+
+def outcome(claim: str, text: str) -> str:
+    source = IndexedSource(text)
+    (check,) = [c for c in run_checks(claim, source, support_of(claim, source)) if c.name == "date"]
+    return check.outcome
+
+
+@pytest.mark.parametrize(
+    ("claim", "text", "wanted"),
+    [
+        ("The pier opened on 7 November 2018.", "The pier opened on November 7, 2018.", "pass"),
+        ("The pier opened in November 2018.", "The pier opened on November 7, 2018.", "pass"),
+        ("The pier opened on 7 November 2018.", "The pier opened in November 2018.", "unknown"),
+        ("The pier opened on 8 November 2018.", "The pier opened on November 7, 2018.", "fail"),
+        ("The pier opened on 7 November 2018.", "The pier opened on 7 December 2018.", "fail"),
+        ("The pier opened on 3/4/2018.", "The pier opened on 4 March 2018.", "unknown"),
+        ("The pier opened on 8 November 2018.", "Cats slept on 7 November 2018.", "unknown"),
+    ],
+)
+def test_what_one_side_leaves_open_is_no_conflict(claim: str, text: str, wanted: str) -> None:
+    assert outcome(claim, text) == wanted
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "wanted"),
+    [
+        ("at least 100 boats", "116 boats", True),
+        ("more than 100 boats", "90 boats", False),
+        ("up to 50 boats", "48 boats", True),
+        ("up to 50 boats", "60 boats", False),
+        ("at least 100 boats", "900 boats", False),
+        ("at least 100 boats", "116 cars", False),
+        ("100 boats", "116 boats", False),
+    ],
+)
+def test_a_bound_is_borne_out_by_what_lies_inside_it(claim: str, source: str, wanted: bool) -> None:
+    assert says(quantities_of(claim)[0], quantities_of(source)[0]) is wanted
