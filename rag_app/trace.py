@@ -232,8 +232,10 @@ def trace_of(documents: Sequence[Document], question: str = "") -> RetrievalTrac
         return documents.trace
     rankings: dict[str, list[Hit]] = {}
     for document in documents:
-        for stage, place in (document.metadata.get("stages") or {}).items():
-            rankings.setdefault(stage, []).append(Hit(str(document.id), float(place["score"]), int(place["rank"])))
+        stages = document.metadata.get("stages")
+        for stage, place in stages.items() if isinstance(stages, Mapping) else ():
+            if isinstance(place, Mapping) and {"score", "rank"} <= place.keys():  # the key may be a person's own
+                rankings.setdefault(stage, []).append(Hit(str(document.id), float(place["score"]), int(place["rank"])))
     return RetrievalTrace(question, {s: tuple(sorted(hits, key=lambda h: h.rank)) for s, hits in rankings.items()})
 
 

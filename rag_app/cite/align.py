@@ -11,6 +11,7 @@ from dataclasses import replace
 from langchain_core.documents import Document
 
 from rag_app.cite.binding import Bound
+from rag_app.cite.place import place_of, start_of
 from rag_app.cite.segments import segments
 from rag_app.text import Analyzer
 from rag_app.types import Citation, LoadedDocument, Span
@@ -28,7 +29,7 @@ def align(claim: str, chunk: Document) -> list[Span]:
     numbers weigh more, and a wider window must gain. Ties go to the earlier sentence. Where no term is shared (another
     language), the whole chunk.
     """
-    offset = int(chunk.metadata.get("start_index") or 0)
+    offset = start_of(chunk)
     span, _ = best_window(claim, chunk.page_content)
     return [span.shift(offset)] if span.start < span.end else []
 
@@ -119,17 +120,16 @@ def resolve(
 
 def make_citation(number: int, claim: str, chunk: Document, *, scope: str = "cited") -> Citation:
     """The citation of one chunk for one claim."""
-    metadata = chunk.metadata
-    offset = int(metadata.get("start_index") or 0)
+    place = place_of(chunk, number)
+    offset = place.start
     spans = align(claim, chunk)
     span = spans[0] if spans else Span(offset, offset)
-    page = metadata.get("page")
     return Citation(
         marker=number,
-        chunk_id=str(chunk.id or metadata.get("id") or number),
-        source=str(metadata.get("source", "")),
-        page=int(page) if page is not None else None,
-        section_path=tuple(str(title) for title in metadata.get("section_path") or ()),
+        chunk_id=place.chunk_id,
+        source=place.source,
+        page=place.page,
+        section_path=place.section_path,
         span=span,
         quote=chunk.page_content[span.start - offset : span.end - offset],
         scope=scope,

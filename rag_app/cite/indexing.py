@@ -41,6 +41,8 @@ def is_index(raw: str, start: int, end: int, numbers: tuple[int, ...]) -> bool:
     if name is None:
         return False
     word = name.group()
+    if not word.strip("_"):  # emphasis, `_[1]_`
+        return False
     head = before[: name.start()][-1:]
     if head and (head.isalnum() or head in "-'’"):
         return False

@@ -207,18 +207,22 @@ class StreamParser:
                 return False
             numeric = BRACKET.match(raw, position)
             if end is None and numeric:
-                end = self._chain_end(numeric.end())
+                end = self._chain_end(numeric.end(), final)
+                if end == WAIT:
+                    return False
             if end is not None:
                 self._pass(end)
                 return True
         self._pass(position + 1)
         return True
 
-    def _chain_end(self, end: int) -> int:
-        """The end of `[1][2]` after a name: all its brackets are one index expression."""
-        while found := BRACKET.match(self._raw, end):
+    def _chain_end(self, end: int, final: bool) -> int:
+        """The end of `[1][2]` after a name: all its brackets are one index expression; WAIT while one may follow."""
+        raw = self._raw
+        while raw.startswith("[", end) and (found := BRACKET.match(raw, end)):
             end = found.end()
-        return end
+        half = end == len(raw) or (raw[end] == "[" and HALF_BRACKET.match(raw, end))
+        return WAIT if half and not final else end
 
     def _read_run(self, position: int, final: bool) -> _Run | None:
         """The brackets of one run (`[1][3]`, `[1], [2] and [3]`) and its end; None when there is no marker."""

@@ -14,6 +14,7 @@ LONGEST_LINK = 1000
 
 _FENCE = re.compile(r"(`{3,}|~{3,})")
 _LINE_PREFIX = re.compile(r"[ \t]*(?:>[ \t]?)*[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?")
+_HALF_BULLET = re.compile(r"[-*+]|\d{1,9}[.)]?")
 _DEFINITION = re.compile(r"\[\^?[^\[\]\n]+\]:(?=[ \t\n]|\Z)")
 _HALF_DEFINITION = re.compile(r"\[[^\[\]\n]*\]?:?\Z")
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
@@ -21,6 +22,7 @@ _DESTINATION = re.compile(
     r"\([ \t]*(?:<[^<>\n]*>|(?:[^\s()<>\\]|\\.|\((?:[^\s()\\]|\\.)*\))*)"
     r"(?:[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*'|\([^()\n]*\)))?[ \t]*\)"
 )
+_ESCAPED = re.compile(r"\\(?:.|\Z)")
 _TAG = re.compile(r"<(?:[A-Za-z/][^<>\n]*|![^<>]*|https?:[^<>\s]*)>")
 _VERBATIM_TAG = re.compile(r"<(code|pre|kbd|samp|script|style|math)\b[^<>]*>", re.IGNORECASE)
 _URL = re.compile(r"(?:https?|ftp)://[^\s<>`，。；、）】]*")
@@ -34,7 +36,7 @@ def fence_end(raw: str, line: int, final: bool) -> int | None:
     """The end of the fenced code block that opens on the line at `line`: after its closing fence, or the whole rest."""
     prefix = _LINE_PREFIX.match(raw, line)
     start = prefix.end() if prefix else line
-    if not final and len(raw) - start < 3 and raw[start:] in ("", "`", "``", "~", "~~"):
+    if not final and (raw[start:] in ("", "`", "``", "~", "~~") or _HALF_BULLET.fullmatch(raw, start)):
         return WAIT
     fence = _FENCE.match(raw, start)
     if fence is None:
@@ -100,10 +102,11 @@ def tag_end(raw: str, start: int, final: bool) -> int | None:
     if verbatim is None:
         return tag.end()
     closing = re.compile(rf"</{verbatim.group(1)}[ \t]*>", re.IGNORECASE).search(raw, verbatim.end())
-    blank = _BLANK_LINE.search(raw, verbatim.end())
-    if closing:
+    inline = verbatim.group(1).lower() not in ("pre", "script", "style")
+    blank = _BLANK_LINE.search(raw, verbatim.end(), closing.start() if closing else len(raw)) if inline else None
+    if closing and not blank:
         return closing.end()
-    return tag.end() if final or (blank and verbatim.group(1).lower() not in ("pre", "script", "style")) else WAIT
+    return tag.end() if final or blank else WAIT
 
 
 def escape_end(raw: str, start: int, final: bool) -> int | None:
@@ -143,7 +146,7 @@ def destination_end(raw: str, start: int, final: bool) -> int | None:
     found = _DESTINATION.match(raw, start, start + LONGEST_LINK)
     if found:
         return found.end()
-    rest = raw[start:]
+    rest = _ESCAPED.sub("", raw[start:])
     still_open = ")" not in rest and "\n" not in rest and len(rest) < LONGEST_LINK
     return WAIT if not final and (still_open or (rest.count("(") > rest.count(")") and "\n" not in rest)) else None
 
@@ -187,7 +190,8 @@ def closing_bracket(raw: str, start: int) -> int | None:
 
 def _until(raw: str, start: int, close: str, final: bool, skip: int = 1) -> int | None:
     found = raw.find(close, start + skip)
-    if found >= 0:
+    # A stream gives up at a blank line; so does a whole text, whatever stands behind it.
+    blank = _BLANK_LINE.search(raw, start, found if found >= 0 else len(raw))
+    if found >= 0 and not blank:
         return found + len(close)
-    blank = _BLANK_LINE.search(raw, start)
     return None if final or blank else WAIT

@@ -13,6 +13,7 @@ from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda, R
 
 from rag_app.answer import Answer, Passage
 from rag_app.cite import locate
+from rag_app.cite.place import place_of
 from rag_app.index import LocalIndex
 from rag_app.pipeline.build import Stages, build_stages
 from rag_app.settings import Settings
@@ -153,16 +154,15 @@ def after_policy(draft: Draft, report: VerificationReport) -> Draft:
 
 def passage(number: int, document: Document) -> Passage:
     """A numbered piece of evidence as a record."""
-    metadata = document.metadata
-    start = int(metadata.get("start_index", 0))
+    place = place_of(document, number)
     return Passage(
         number=number,
-        chunk_id=str(document.id),
-        source=str(metadata.get("source", "")),
-        start=start,
-        end=int(metadata.get("end_index", start + len(document.page_content))),
+        chunk_id=place.chunk_id,
+        source=place.source,
+        start=place.start,
+        end=place.start + len(document.page_content),
         text=document.page_content,
-        title=metadata.get("title"),
-        page=metadata.get("page"),
-        section_path=tuple(metadata.get("section_path") or ()),
+        title=place.title,
+        page=place.page,
+        section_path=place.section_path,
     )

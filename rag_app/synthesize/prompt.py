@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from langchain_core.documents import Document
 from langchain_core.prompts import ChatPromptTemplate
 
+from rag_app.cite.place import place_of
 from rag_app.types import ConfigError
 
 SYSTEM = """You answer questions from numbered passages, and only from them.
@@ -59,9 +60,12 @@ def format_evidence(evidence: Sequence[Document], delimiter: str) -> str:
 
 
 def _passage(number: int, document: Document) -> str:
-    metadata = document.metadata
-    facts = [("source", metadata.get("source")), ("page", metadata.get("page"))]
-    facts.append(("section", " > ".join(str(title) for title in metadata.get("section_path") or ())))
+    place = place_of(document, number)
+    facts = [
+        ("source", place.source),
+        ("page", document.metadata.get("page")),
+        ("section", " > ".join(place.section_path)),
+    ]
     described = ", ".join(f"{name}: {_one_line(value)}" for name, value in facts if value not in (None, ""))
     return f"[{number}] ({described})\n{document.page_content}" if described else f"[{number}]\n{document.page_content}"
 

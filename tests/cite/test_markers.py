@@ -159,3 +159,24 @@ def test_an_out_of_range_marker_is_dropped_and_its_claim_counts_as_uncited() -> 
     assert parsed.text == "A is red [1]. B is blue."
     assert parsed.phantoms == ("7",)
     assert [claim.citations for claim in claims(bind(parsed))] == [(1,), ()]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "$$[1][1]\n\n$$",
+        "<code>[1]\n\n[7]</code> [2]",
+        "<!-- [1]\n\n--> [7]",
+        "> - ~~~[1](x\n[7]",
+        "a[0]【1】[1, 7]",
+        "a[0][1, 2, 3, 7] b [7].",
+        "[1](\\)$)[7] x.",
+        "_[7]_ and _[1]_",
+    ],
+)
+def test_what_opens_and_does_not_close_is_the_same_in_a_stream(text: str) -> None:
+    parsed = parse_markers(text, 3)
+    expected = (parsed.text, list(parsed.markers), list(parsed.phantoms))
+    assert _stream(list(text), 3) == expected
+    for cut in range(1, len(text)):
+        assert _stream([text[:cut], text[cut:]], 3) == expected
