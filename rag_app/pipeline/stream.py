@@ -46,11 +46,11 @@ AnswerEvent = Retrieved | Event | Verdicts | Done
 def stream_answer(stages: Stages, question: Question, config: RunnableConfig | None = None) -> Iterator[AnswerEvent]:
     """The answer as typed events: retrieval, tokens, sentences, citations, verdicts, usage, done.
 
-    Joined, the texts of the tokens are the answer's text, unless a retraction replaced it.
+    Joined, the texts of the tokens are the answer's text, unless a retraction replaced it or it abstains.
     """
     state = evidence_chain(stages).invoke(question, config)
     yield Retrieved(hits_of(state["evidence"]))
-    for event in stages.synthesizer.stream_draft(state):
+    for event in stages.synthesizer.stream_draft(state, config):
         if isinstance(event, DraftDone):
             state["draft"] = located(stages, event.draft)
         else:
@@ -65,7 +65,7 @@ async def astream_answer(
     """The same as `stream_answer`."""
     state = await evidence_chain(stages).ainvoke(question, config)
     yield Retrieved(hits_of(state["evidence"]))
-    async for event in stages.synthesizer.astream_draft(state):
+    async for event in stages.synthesizer.astream_draft(state, config):
         if isinstance(event, DraftDone):
             state["draft"] = located(stages, event.draft)
         else:

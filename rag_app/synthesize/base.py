@@ -71,13 +71,13 @@ class Synthesizer(RunnableSerializable[dict[str, Any], Draft]):
         """The same as `invoke`."""
         return await self._acall_with_config(self._atimed, input, config, run_type="chain", **kwargs)
 
-    def stream_draft(self, inputs: dict[str, Any]) -> Iterator[Event]:
+    def stream_draft(self, inputs: dict[str, Any], config: RunnableConfig | None = None) -> Iterator[Event]:
         """The draft as events; the last is `DraftDone`. No half marker and no phantom is in any of them."""
-        yield from draft_events(self.invoke(inputs))
+        yield from draft_events(self.invoke(inputs, config))
 
-    async def astream_draft(self, inputs: dict[str, Any]) -> AsyncIterator[Event]:
+    async def astream_draft(self, inputs: dict[str, Any], config: RunnableConfig | None = None) -> AsyncIterator[Event]:
         """The same as `stream_draft`."""
-        for event in draft_events(await self.ainvoke(inputs)):
+        for event in draft_events(await self.ainvoke(inputs, config)):
             yield event
 
     def _timed(self, inputs: dict[str, Any]) -> Draft:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessageChunk, BaseMessage
 from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.runnables import RunnableConfig
 from pydantic import Field, PrivateAttr, SecretStr, field_validator
 
 from rag_app.cite import ParsedText, StreamParser
@@ -166,19 +167,19 @@ class LLMSynthesizer(Synthesizer):
             return replace(draft, abstained=True, abstention_reason="model_declined")
         return draft
 
-    def stream_draft(self, inputs: dict[str, Any]) -> Iterator[Event]:
+    def stream_draft(self, inputs: dict[str, Any], config: RunnableConfig | None = None) -> Iterator[Event]:
         """The answer while it is written. When the stream dies, what was shown is retracted and ModelError raised."""
         start = time.perf_counter()
         check_inputs(inputs)
         missing = self.without_evidence(inputs)
         prepared = missing if missing is not None else self.prepare(inputs)
         if isinstance(prepared, Draft) or self.mode != "inline":
-            yield from draft_events(self.invoke(inputs))
+            yield from draft_events(self.invoke(inputs, config))
             return
         state = _Stream(StreamParser(len(prepared.evidence)), start)
         try:
             with models.failures():
-                for chunk in self.language_model().stream(prepared.messages):
+                for chunk in self.language_model().stream(prepared.messages, config):
                     yield from self._fed(state, chunk, prepared)
                 models.check_ended(state.message)
         except ModelError as error:
@@ -186,20 +187,20 @@ class LLMSynthesizer(Synthesizer):
             raise
         yield from self._ended(state, prepared)
 
-    async def astream_draft(self, inputs: dict[str, Any]) -> AsyncIterator[Event]:
+    async def astream_draft(self, inputs: dict[str, Any], config: RunnableConfig | None = None) -> AsyncIterator[Event]:
         """The same as `stream_draft`."""
         start = time.perf_counter()
         check_inputs(inputs)
         missing = self.without_evidence(inputs)
         prepared = missing if missing is not None else self.prepare(inputs)
         if isinstance(prepared, Draft) or self.mode != "inline":
-            for event in draft_events(await self.ainvoke(inputs)):
+            for event in draft_events(await self.ainvoke(inputs, config)):
                 yield event
             return
         state = _Stream(StreamParser(len(prepared.evidence)), start)
         try:
             with models.failures():
-                async for chunk in self.language_model().astream(prepared.messages):
+                async for chunk in self.language_model().astream(prepared.messages, config):
                     for event in self._fed(state, chunk, prepared):
                         yield event
                 models.check_ended(state.message)

@@ -6,13 +6,15 @@ import asyncio
 import time
 from collections.abc import Iterator
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.runnables import RunnableConfig
 from pydantic import ValidationError
 
 from rag_app.synthesize import LLMSynthesizer
@@ -337,3 +339,18 @@ def test_the_usage_is_an_event_in_every_mode(server: Any, openai: ModuleType, ev
     for mode in ("inline", "structured"):
         events = _events(make(server, mode=mode), evidence)
         assert [event.usage["output_tokens"] for event in events if isinstance(event, Usage)] == [20], mode
+
+
+async def test_a_callback_hears_of_the_model_while_it_streams(evidence: Any) -> None:
+    class Ear(BaseCallbackHandler):
+        heard: ClassVar[list[str]] = []
+
+        def on_chat_model_start(self, *_: Any, **__: Any) -> None:
+            self.heard.append("model")
+
+    synthesizer = LLMSynthesizer(chat_model=FakeListChatModel(responses=["It weighs 12 kg [1]."]))
+    inputs, config = {"question": QUESTION, "evidence": evidence}, RunnableConfig(callbacks=[Ear()])
+    list(synthesizer.stream_draft(inputs, config))
+    async for _ in synthesizer.astream_draft(inputs, config):
+        pass
+    assert Ear.heard == ["model", "model"]
