@@ -13,6 +13,7 @@ from typing import Any
 from rag_app.pipeline import open_index
 from rag_app.retrieve.arms import diagnosis, trust
 from rag_app.settings import Settings
+from rag_app.synthesize import LLMSynthesizer
 from rag_app.types import RagAppError
 
 EXTRAS = {
@@ -81,13 +82,16 @@ def _models(settings: Settings) -> Iterator[Finding]:
     else:
         remedy = "a cross-encoder and a chat model are one flag away: --config quality"
         yield Finding("reranker", "note", f"{rerank}: no cross-encoder", remedy)
-    if settings.synthesize.kind == "llm":
-        model = str(getattr(settings.synthesize, "model", ""))
-        key = os.environ.get("OPENAI_API_KEY") or getattr(settings.synthesize, "api_key", None)
-        if model.startswith("openai:") and not key:
-            yield Finding("chat model", "fail", f"{model}, but no API key", "set OPENAI_API_KEY")
-        else:
-            yield Finding("chat model", "ok", model)
+    synthesizer = settings.synthesize
+    if isinstance(synthesizer, LLMSynthesizer):
+        yield from _guarded("chat model", lambda: [_chat_model(synthesizer)])
+
+
+def _chat_model(synthesizer: LLMSynthesizer) -> Finding:
+    """Whether the model can be made (it has a name, a key and its package); it is not asked anything."""
+    synthesizer.language_model()
+    place = f" at {synthesizer.base_url}" if synthesizer.base_url else ""
+    return Finding("chat model", "ok", f"{synthesizer.model}{place}")
 
 
 def _embedder(settings: Settings) -> Finding:
