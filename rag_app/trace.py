@@ -246,7 +246,7 @@ def rank(scores: Mapping[str, float]) -> tuple[Hit, ...]:
 
 
 def annotate(documents: Iterable[Document], trace: RetrievalTrace) -> list[Document]:
-    """`with_stages` for many documents, reading each ranking once."""
+    """Copies of the documents whose `metadata["stages"]` say where they stood; the originals belong to the index."""
     listed = list(documents)
     places: dict[str, dict[str, dict[str, float | int]]] = {str(document.id): {} for document in listed}
     for stage, hits in trace.rankings.items():
@@ -258,10 +258,3 @@ def annotate(documents: Iterable[Document], trace: RetrievalTrace) -> list[Docum
         document.model_copy(update={"metadata": {**document.metadata, "stages": places[str(document.id)]}})
         for document in listed
     ]
-
-
-def with_stages(document: Document, trace: RetrievalTrace) -> Document:
-    """A copy of the document whose `metadata["stages"]` says where it stood; the original belongs to the index."""
-    return document.model_copy(
-        update={"metadata": {**document.metadata, "stages": trace.stages(str(document.id))}},
-    )

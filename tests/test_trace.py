@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from langchain_core.documents import Document
 
 from rag_app.retrieve.fusion import Normalization, linear_fusion, reciprocal_rank_fusion, scaling
-from rag_app.trace import Ranked, Removal, RetrievalTrace, annotate, rank, trace_of, with_stages
+from rag_app.trace import Ranked, Removal, RetrievalTrace, annotate, rank, trace_of
 from rag_app.types import Hit
 
 arms = st.lists(st.dictionaries(st.sampled_from("abcdefgh"), st.floats(-9, 9), min_size=1), min_size=2, max_size=3)
@@ -77,8 +77,8 @@ def test_adding_to_a_trace_leaves_it_as_it_was() -> None:
 def test_documents_are_copied_with_their_stages() -> None:
     document = Document(id="a", page_content="x", metadata={"source": "s"})
     trace = RetrievalTrace("q").add("bm25", [Hit("a", 1.5, 1)])
-    for copy in (with_stages(document, trace), annotate([document], trace)[0]):
-        assert copy.metadata == {"source": "s", "stages": {"bm25": {"rank": 1, "score": 1.5}}}
+    (copy,) = annotate([document], trace)
+    assert copy.metadata == {"source": "s", "stages": {"bm25": {"rank": 1, "score": 1.5}}}
     assert document.metadata == {"source": "s"}
 
 
