@@ -77,7 +77,7 @@ def main(arguments: list[str] | None = None) -> None:
     except Exception as error:
         if debug:
             raise
-        sys.exit(report(error))
+        sys.exit(report(error, as_json="--json" in arguments or "--stream" in arguments))
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -86,16 +86,25 @@ def show_warning(message: Warning | str, *_: object, **__: object) -> None:
     warn(message)
 
 
-def report(error: Exception) -> int:
-    """What went wrong as one sentence on standard error; returns the exit code."""
+def report(error: Exception, *, as_json: bool = False) -> int:
+    """What went wrong as one sentence on standard error; returns the exit code.
+
+    With `as_json`, exit code 1 comes with a line of JSON: the command ran, and its reader is told what failed.
+    """
     if hasattr(error, "show") and hasattr(error, "exit_code"):  # a usage error; typer brings its own copy of click
         error.show()
         return 2
     from rag_app.types import RagAppError
 
     if isinstance(error, RagAppError):
-        sys.stderr.write(f"error: {error}\n")
+        sentence = str(error)
     else:
         said = " ".join(str(error).split()) or "no message"
-        sys.stderr.write(f"error: {type(error).__name__}: {said}; run it again with --debug for the traceback\n")
-    return exit_code(error)
+        sentence = f"{type(error).__name__}: {said}; run it again with --debug for the traceback"
+    sys.stderr.write(f"error: {sentence}\n")
+    code = exit_code(error)
+    if as_json and code == 1 and not isinstance(error, OSError):  # of an OSError, standard output may be the cause
+        from rag_app.cli.common import emit
+
+        emit({"error": type(error).__name__, "reason": sentence})
+    return code

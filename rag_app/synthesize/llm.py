@@ -22,7 +22,7 @@ from rag_app.synthesize.base import Draft, Synthesizer, check_inputs, closing_ev
 from rag_app.synthesize.events import Event, Retraction, Token
 from rag_app.synthesize.packing import about_tokens, pack
 from rag_app.synthesize.prompt import SYSTEM, check_prompt, cited_prompt, format_evidence
-from rag_app.synthesize.replies import Reply, SentenceReply, declines, message_text, structured_text
+from rag_app.synthesize.replies import Reply, SentenceReply, declines, message_text, says_something, structured_text
 from rag_app.synthesize.safety import OPEN_LINK, allow_links, quarantine
 from rag_app.trace import Ranked
 from rag_app.types import ModelError
@@ -163,6 +163,10 @@ class LLMSynthesizer(Synthesizer):
             warnings=warnings,
             usage=usage,
         )
+        if not says_something(draft.text, len(evidence)):
+            notes = (*draft.warnings, "the model wrote markers and no words")
+            nothing = self.abstain(draft.question, "model_declined", warnings=notes, usage=usage, evidence=evidence)
+            return replace(nothing, phantoms=draft.phantoms)
         if not draft.citations and declines(draft.text, self.abstention_text):
             return replace(draft, abstained=True, abstention_reason="model_declined")
         return draft

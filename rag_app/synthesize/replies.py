@@ -12,6 +12,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage
 from pydantic import BaseModel, Field
 
+from rag_app.cite import parse_markers
 from rag_app.types import ModelError
 
 
@@ -140,3 +141,10 @@ def declines(text: str, abstention: str) -> bool:
     if plain.casefold().startswith(abstention.casefold().rstrip(".")):
         return True
     return len(plain) < 400 and _DECLINES.search(plain) is not None
+
+
+def says_something(text: str, n: int) -> bool:
+    """Whether an answer holds a word or a number beside its markers."""
+    parsed = parse_markers(text, n)
+    marked = {place for marker in parsed.markers for place in range(*marker.span)}
+    return any(char.isalnum() for place, char in enumerate(parsed.text) if place not in marked)

@@ -218,3 +218,15 @@ def test_sync_with_a_path_that_is_not_there_takes_nothing_out(
     assert_one_sentence(err, "unmounted", "--delete")
     _, out, _ = run(capsys, "search", "filter", "--ranking", "bm25", "--json", *place)
     assert len(json.loads(out)["hits"]) == 1
+
+
+def test_a_model_that_fails_is_told_in_the_json_too(
+    capsys: pytest.CaptureFixture[str], index: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    nowhere = ["--set", "synthesize.base_url=http://127.0.0.1:9/v1", "--set", "synthesize.max_retries=0"]
+    llm = ["--set", "synthesize.kind=llm", "--set", "synthesize.model=openai:m", *nowhere]
+    code, out, err = run(capsys, "ask", "How often?", "--json", "--index", str(index), *llm, *HASHING)
+    assert code == 1
+    assert_one_sentence(err)
+    assert json.loads(out)["error"] == "ModelError"

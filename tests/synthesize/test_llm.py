@@ -131,6 +131,20 @@ def test_an_empty_reply_and_a_refusal_abstain(
     assert any(note in warning for warning in draft.warnings)
 
 
+@pytest.mark.parametrize(("reply", "phantoms"), [("[7]", ("7",)), ("[1]", ()), ("\n[1].\n\n[2][9]", ("9",))])
+def test_markers_without_words_are_no_answer(
+    server: Any, openai: ModuleType, evidence: Any, reply: str, phantoms: tuple[str, ...]
+) -> None:
+    server.script = [openai.Step(reply)]
+    draft = ask(make(server), evidence)
+    assert (draft.abstained, draft.abstention_reason, draft.citations) == (True, "model_declined", ())
+    assert draft.phantoms == phantoms
+    assert draft.text
+    last: Any = list(make(server).stream_draft({"question": QUESTION, "evidence": evidence}))[-1]
+    streamed = last.draft
+    assert (streamed.text, streamed.abstained, streamed.phantoms) == (draft.text, True, phantoms)
+
+
 @pytest.mark.parametrize(
     "reply",
     [
