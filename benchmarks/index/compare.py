@@ -3,9 +3,9 @@
     OMP_NUM_THREADS=1 python benchmarks/index/compare.py CORPUS.jsonl QUERIES.jsonl --chunks 10000
 
 Texts are windows of 80 words of a corpus in BEIR layout; vectors are random unit rows, so embedding costs nothing.
-Building and opening run in a process for each stack; queries are interleaved in one, medians over `--questions` that
-come after `--warm` others, as in a server that is up. Prints JSON lines and a table of ratios (the peer's figure over
-ours). CPU time throughout: wall time depends on the neighbors.
+Building and opening run in a process for each stack. Queries are interleaved in one, ten to each stack in turn:
+medians over `--questions` that come after `--warm` others, as in a server that is up. Prints JSON lines and a table of
+ratios (the peer's figure over ours). CPU time throughout: wall time depends on the neighbors.
 """
 
 from __future__ import annotations
@@ -61,12 +61,13 @@ def measured(call: Callable[[], Any]) -> tuple[Any, float, float]:
     return result, time.perf_counter() - wall, time.process_time() - cpu
 
 
-def interleaved(calls: dict[str, Callable[[Any], Any]], inputs: Sequence[Any]) -> dict[str, float]:
-    """Median CPU milliseconds of each call; every input goes to all of them in turn."""
+def interleaved(calls: dict[str, Callable[[Any], Any]], inputs: Sequence[Any], *, block: int = 10) -> dict[str, float]:
+    """Median CPU milliseconds of each call; every input goes to all of them, a block of inputs to each in turn."""
     times: dict[str, list[float]] = {name: [] for name in calls}
-    for item in inputs:
+    for start in range(0, len(inputs), block):
         for name, call in calls.items():
-            times[name].append(measured(lambda call=call, item=item: call(item))[2])  # type: ignore[misc]
+            for item in inputs[start : start + block]:
+                times[name].append(measured(lambda call=call, item=item: call(item))[2])  # type: ignore[misc]
     return {name: round(float(np.median(values)) * 1000, 3) for name, values in times.items()}
 
 

@@ -83,6 +83,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--longest", type=float, default=0.6, help="seconds a writer lives at most")
     arguments = parser.parse_args()
     chance = random.Random(arguments.seed)
     folder = Path(tempfile.mkdtemp())
@@ -92,7 +93,7 @@ def main() -> None:
             if number % 20 == 0:  # the first build is killed too
                 shutil.rmtree(folder / "index", ignore_errors=True)
                 start = 0
-            after = one_round(folder / "index", start, chance.uniform(0.002, 0.25))
+            after = one_round(folder / "index", start, chance.uniform(0.002, arguments.longest))
             steps, start = steps + after - start, after
     finally:
         shutil.rmtree(folder, ignore_errors=True)

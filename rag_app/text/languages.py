@@ -99,13 +99,13 @@ _SCRIPTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("tamil", re.compile("[\u0b80-\u0bff]")),
     ("armenian", re.compile("[\u0530-\u058f]")),
 )
-_WINDOW = 500
+_WINDOW = 300
 
 
 def detect_language(text: str, default: str = "english") -> str:
     """The Snowball name of the text's language, told by its function words; "none" when it has no such language.
 
-    Looks at the beginning, the middle and the end, 500 characters each. A text of ASCII letters without a function
+    Looks at the beginning, the middle and the end, 300 characters each. A text of ASCII letters without a function
     word counts as `default`; one in a script that only few languages use, as the commonest of them.
     """
     if len(text) > 3 * _WINDOW:

@@ -41,30 +41,39 @@ def build_postings(texts: Iterable[tuple[str, str]], terms_of_each: TermsOfEach)
         flat.extend(map(pieces[language].__getitem__, text.split()))
         lengths.append(len(flat) - before)
     vocabulary: defaultdict[str, int] = defaultdict(itertools.count().__next__)
-    terms_of_piece: list[list[int]] = [[]] * sum(map(len, pieces.values()))
+    order, sizes, values = array("i"), array("i"), array("i")
     for language, table in pieces.items():
-        for number, found in zip(table.values(), terms_of_each(table, language), strict=True):
-            terms_of_piece[number] = [vocabulary[term] for term in found]
-    piece_of = np.frombuffer(flat, dtype=np.int32) if len(flat) else np.empty(0, np.int32)
+        order.extend(table.values())
+        for terms in terms_of_each(table, language):
+            sizes.append(len(terms))
+            values.extend(map(vocabulary.__getitem__, terms))
+    piece_of = _integers(flat)
     rows = np.repeat(np.arange(len(lengths), dtype=np.int64), np.asarray(lengths, dtype=np.int64))
-    terms, rows = _spread(terms_of_piece, piece_of, rows)
-    names = sorted((encode(term), i) for term, i in vocabulary.items())
+    term_of, rows = _spread(_integers(order), _integers(sizes), _integers(values), piece_of, rows)
+    names = sorted(vocabulary)  # code points stand in the order of their UTF-8
     place = np.empty(len(names), dtype=np.int64)
-    place[[i for _, i in names]] = np.arange(len(names))
-    sizes = np.bincount(rows, minlength=len(lengths))
-    return _assemble([name for name, _ in names], place[terms], rows, None, sizes)
+    place[[vocabulary[name] for name in names]] = np.arange(len(names))
+    found = np.bincount(rows, minlength=len(lengths))
+    return _assemble([encode(name) for name in names], place[term_of], rows, None, found)
 
 
-def _spread(terms_of_piece: Sequence[Sequence[int]], pieces: Array, rows: Array) -> tuple[Array, Array]:
-    """Each occurrence of a piece as one occurrence of each of its terms: (terms, rows)."""
-    counts = np.fromiter(map(len, terms_of_piece), dtype=np.int64, count=len(terms_of_piece))
-    starts = np.cumsum(counts) - counts
-    terms = np.fromiter(itertools.chain.from_iterable(terms_of_piece), dtype=np.int64, count=int(counts.sum()))
+def _integers(numbers: array[int]) -> Array:
+    return np.frombuffer(numbers, dtype=np.int32) if len(numbers) else np.empty(0, np.int32)
+
+
+def _spread(order: Array, sizes: Array, values: Array, pieces: Array, rows: Array) -> tuple[Array, Array]:
+    """Each occurrence of a piece as one of each of its terms: (terms, rows).
+
+    Piece order[i] has the next sizes[i] of `values` as its terms.
+    """
+    counts, starts = np.zeros(len(order), dtype=np.int64), np.zeros(len(order), dtype=np.int64)
+    counts[order] = sizes
+    starts[order] = np.cumsum(sizes, dtype=np.int64) - sizes
     times = counts[pieces]
     ends = np.cumsum(times)
     total = int(ends[-1]) if len(ends) else 0
     within = np.arange(total) - np.repeat(ends - times, times)
-    return terms[np.repeat(starts[pieces], times) + within], np.repeat(rows, times)
+    return values[np.repeat(starts[pieces], times) + within], np.repeat(rows, times)
 
 
 def _assemble(terms: list[bytes], term_of: Array, row_of: Array, counts: Array | None, lengths: Array) -> Postings:

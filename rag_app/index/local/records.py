@@ -61,16 +61,20 @@ def revived(value: Any) -> Any:
     return value
 
 
-_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=lambda value: plain(value, ""))
+_ENCODERS = {
+    ascii_: json.JSONEncoder(ensure_ascii=ascii_, separators=(",", ":"), default=lambda value: plain(value, ""))
+    for ascii_ in (True, False)
+}
 
 
 def dump(record: Mapping[str, Any], what: str) -> bytes:
     """One line of JSON with its newline; ConfigError names the metadata field that cannot be stored."""
+    encoder = _ENCODERS[record["text"].isascii()]  # escapes cost room where the text is full of them
     try:
-        return encode(_ENCODER.encode(record)) + b"\n"
+        return encode(encoder.encode(record)) + b"\n"
     except (TypeError, ConfigError):
         metadata = plain(record["metadata"], f"{what}: metadata")
-        return encode(_ENCODER.encode({**record, "metadata": metadata})) + b"\n"
+        return encode(encoder.encode({**record, "metadata": metadata})) + b"\n"
 
 
 def chunk_line(chunk: Document) -> bytes:

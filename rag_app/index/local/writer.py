@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import math
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,18 @@ from rag_app.index.settings import IndexSettings
 
 Vectors = Mapping[str, Array]
 _SMALL = 1000
+
+
+@contextlib.contextmanager
+def without_collection() -> Iterator[None]:
+    """No garbage collection meanwhile: a segment is a million small things, none of them in a cycle."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 class Writer:
@@ -144,6 +158,14 @@ class Writer:
         waiting = list(self._pending.values())
         missing = [chunk for p in waiting for chunk in p.chunks if str(chunk.id) not in p.vectors]
         made = self.embed(missing)
+        with without_collection():
+            self._write(waiting, made)
+        self._pending.clear()
+        self._owner.clear()
+        self._of_source.clear()
+        self._size = 0
+
+    def _write(self, waiting: Sequence[Pending], made: Vectors) -> None:
         documents, chunks = [], []
         for p in waiting:
             doc_id = str(p.document.id)
@@ -164,10 +186,6 @@ class Writer:
             terms_of_each=lambda pieces, language: analyzer.index_terms_each(pieces, language=language),
         )
         self._take_in(folder, entry)
-        self._pending.clear()
-        self._owner.clear()
-        self._of_source.clear()
-        self._size = 0
 
     def _new_folder(self) -> Path:
         folder = self.folder / "segments" / f"{self._next:08d}"
