@@ -68,7 +68,7 @@ def verify(
             row_id, claim, sources = read_row(line, number)
         except ValueError as error:
             failed = True
-            emit({**_FAILED, "level": verifier.level, "error": str(error)})
+            emit({**_FAILED, "id": row_id_of(line), "level": verifier.level, "error": str(error)})
             continue
         verdict = verifier.verify_claim(claim, sources)
         line_out = verdict_line(row_id, verdict)
@@ -78,6 +78,15 @@ def verify(
             typer.echo(f"{line_out['label']:<20} {line_out['score']:.2f}  {claim}")
     if failed:
         raise typer.Exit(1)
+
+
+def row_id_of(line: str) -> Any:
+    """The id of a line that may be no good otherwise; None when it has none."""
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return row.get("id") if isinstance(row, dict) else None
 
 
 def read_row(line: str, number: int) -> tuple[Any, str, list[str]]:

@@ -52,6 +52,7 @@ def test_a_bad_line_is_said_and_the_others_go_on(line: str) -> None:
     assert result.exit_code == 1
     assert bad["label"] == "not_checkable"
     assert "line 1" in bad["error"]
+    assert bad["id"] == (1 if '"id"' in line else None)
     assert fine["label"] == "supported"
 
 
