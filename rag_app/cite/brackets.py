@@ -1,4 +1,4 @@
-"""One bracket with numbers: its grammar, its numbers checked against the number of sources, and a rewritten form."""
+"""One bracket with numbers: its grammar, its numbers checked against the number of sources, and what wraps it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,21 @@ _ITEM = rf"\d+(?:{BLANK}{_DASH}{BLANK}\d+)?"
 _LIST = rf"{_ITEM}(?:{BLANK}(?:[,;&、，；]|and|und|et|y)(?:{BLANK}(?:and|und|et|&))?{BLANK}{_ITEM})*"
 BRACKET = re.compile(rf"(?:[\[［]{BLANK}({_LIST}){BLANK}[\]］]|【{BLANK}({_LIST}){BLANK}(?:†[^】\n]*)?】)")
 HALF_BRACKET = re.compile(r"[\[［【][\d \t\u00a0\u2009\u202f\u3000,;&、，；\-‐‑–—−~～－anduety]*(?:†[^】\n]*)?\Z")
+# What may stand around a run of brackets, and its end.
+WRAPPERS = (
+    (re.compile(r"\((?:(?:see|see also|cf\.|siehe|vgl\.|source:|sources:)[ \t]+)?(?=[\[［【])", re.I), ")"),
+    (re.compile(r"（(?=[\[［【])"), "）"),
+    (re.compile(r"\*\*(?=[\[［【])"), "**"),
+    (re.compile(r"\*(?=[\[［【])"), "*"),
+    (re.compile(r"<sup>(?=[\[［【])", re.I), "</sup>"),
+    (re.compile(r"\^(?=[\[［【])"), "^"),
+    (re.compile(r"\[(?=\[\d)"), "]"),
+)
+HALF_WRAPPER = re.compile(
+    r"(?:\((?:s|se|see|see a|see al|see als|see also|c|cf|cf\.|si|sie|sieh|siehe|v|vg|vgl|vgl\.|so|sou|sour|sourc|"
+    r"source|source:|sources|sources:)?[ \t]*|（|\*{1,2}|\^|\[|<|<s|<su|<sup|<sup>)\Z",
+    re.I,
+)
 _PARSED_ITEM = re.compile(rf"(\d+)(?:({BLANK}{_DASH}{BLANK})(\d+))?")
 WIDEST_RANGE = 100
 

@@ -13,6 +13,8 @@ from rag_app.cite.brackets import (
     BLANK,
     BRACKET,
     HALF_BRACKET,
+    HALF_WRAPPER,
+    WRAPPERS,
     Bracket,
     Marker,
     ParsedText,
@@ -26,20 +28,6 @@ from rag_app.types import Span
 
 _JOIN = re.compile(rf"{BLANK}(?:(?:[,;、，；&]|(?<=[ \t])(?:and|und|et|y|or|oder)\b){BLANK})?")
 _HALF_JOIN = re.compile(rf"{BLANK}(?:[,;、，；&]|a|an|and|u|un|und|e|et|y|o|or|od|ode|oder)?{BLANK}\Z")
-_WRAPPERS = (
-    (re.compile(r"\((?:(?:see|see also|cf\.|siehe|vgl\.|source:|sources:)[ \t]+)?(?=[\[［【])", re.I), ")"),
-    (re.compile(r"（(?=[\[［【])"), "）"),
-    (re.compile(r"\*\*(?=[\[［【])"), "**"),
-    (re.compile(r"\*(?=[\[［【])"), "*"),
-    (re.compile(r"<sup>(?=[\[［【])", re.I), "</sup>"),
-    (re.compile(r"\^(?=[\[［【])"), "^"),
-    (re.compile(r"\[(?=\[\d)"), "]"),
-)
-_HALF_WRAPPER = re.compile(
-    r"(?:\((?:s|se|see|see a|see al|see als|see also|c|cf|cf\.|si|sie|sieh|siehe|v|vg|vgl|vgl\.|so|sou|sour|sourc|"
-    r"source|source:|sources|sources:)?[ \t]*|（|\*{1,2}|\^|\[|<|<s|<su|<sup|<sup>)\Z",
-    re.I,
-)
 _SPECIAL = re.compile(r"[`\[［【<\\(（*^\n]|\$\$|(?:https?|ftp)://")
 _HALF_SPECIAL = re.compile(r"(?:h|ht|htt|https?|https?:|https?:/|f|ft|ftp|ftp:|ftp:/|\$)\Z")
 _INDENTED = re.compile(r"(?: {4}|\t)[ \t]*\S[^\n]*")
@@ -172,9 +160,9 @@ class StreamParser:
     def _read_wrapped(self, final: bool) -> bool | None:
         """A run of phantoms alone in parentheses or emphasis goes with what wraps it; None when it is not that."""
         raw, position = self._raw, self._position
-        if not final and _HALF_WRAPPER.match(raw, position):
+        if not final and HALF_WRAPPER.match(raw, position):
             return False
-        for opening, closing in _WRAPPERS:
+        for opening, closing in WRAPPERS:
             found = opening.match(raw, position)
             if found is None:
                 continue
@@ -183,13 +171,13 @@ class StreamParser:
                 continue
             if run is _UNCERTAIN:
                 return False
-            brackets, end = run.brackets, run.end
-            if any(bracket.numbers for bracket in brackets):
+            end = run.end
+            if any(bracket.numbers for bracket in run.brackets):
                 continue
             if not final and closing.startswith(raw[end:]) and len(raw) - end < len(closing):
                 return False
             if raw.startswith(closing, end):
-                self._remove(brackets, end + len(closing))
+                self._remove(run.brackets, end + len(closing))
                 return True
         return None
 
