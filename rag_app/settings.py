@@ -224,6 +224,8 @@ def _explain(settings: type[Settings], error: ValidationError) -> str:
         kind = found.get("kind") if isinstance(found, Mapping) else found
         return f"the setting '{name}.kind' does not know {kind!r}; take one of {kinds}"
     message = fault["msg"][0].lower() + fault["msg"][1:]
+    if any(word in name for word in ("password", "api_key", "secret")):
+        return f"the setting {name!r} cannot be what it is set to: {message}; see `rag-app settings --schema`"
     return f"the setting {name!r} cannot be {found!r}: {message}; see `rag-app settings --schema`"
 
 

@@ -120,3 +120,10 @@ def test_values_that_are_no_yaml_are_taken_as_text_and_endless_numbers_are_refus
     monkeypatch.setenv("RAG_APP_LOAD__TIMEOUT", "inf")
     with pytest.raises(ConfigError, match=r"load\.timeout.*inf"):
         Settings.resolve()
+
+
+def test_a_secret_is_not_told_in_the_fault() -> None:
+    for assignment in ("load.passwords={a: hunter2}", "synthesize={kind: llm, api_key: [hunter2]}"):
+        with pytest.raises(ConfigError) as fault:
+            Settings.resolve(None, [assignment])
+        assert "hunter2" not in str(fault.value)

@@ -50,6 +50,8 @@ def ask(
     inputs: dict[str, Any] = {"question": question}
     if filter is not None:
         inputs["filter"] = filter_from_json(filter)
+    if html is not None and html.is_dir():
+        raise ConfigError(f"--html {str(html)!r} is a folder; name a file in it")
     if html is not None and not html.parent.is_dir():
         raise ConfigError(f"--html {str(html)!r}: the folder {str(html.parent)!r} does not exist; make it first")
     with open_index(settings, index) as opened:

@@ -230,3 +230,11 @@ def test_a_model_that_fails_is_told_in_the_json_too(
     assert code == 1
     assert_one_sentence(err)
     assert json.loads(out)["error"] == "ModelError"
+
+
+def test_a_report_into_a_folder_is_refused_before_any_work(
+    capsys: pytest.CaptureFixture[str], index: Path, tmp_path: Path
+) -> None:
+    code, out, err = run(capsys, "ask", "q", "--json", "--index", str(index), "--html", str(tmp_path), *HASHING)
+    assert (code, out) == (2, "")
+    assert_one_sentence(err, "folder")
