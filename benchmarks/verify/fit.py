@@ -31,8 +31,8 @@ FEATURES = (
     "numbers missing", "names missing",
 )  # fmt: skip
 RIDGE = 0.3
-THRESHOLD = 0.5
-"""The score is the share of supported claims where both kinds are equally many, so that a half decides."""
+THRESHOLD = 0.52
+"""Best on the mean over the four sets and the subsets of ab_dev; the mean is flat from .50 to .54."""
 FOLDS = 5
 SEEDS = 8
 OUT = Path(__file__).resolve().parents[2] / "rag_app" / "verify" / "lexical.json"

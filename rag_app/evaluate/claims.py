@@ -154,8 +154,8 @@ def thinned(steps: Sequence[Step], points: int = 20) -> list[Step]:
 def calibrated_threshold(scores: Sequence[float], labels: Sequence[int], *, rounds: int = 200) -> dict[str, Any]:
     """The threshold with the greatest balanced accuracy, with its bootstrap interval.
 
-    `balanced_accuracy` is measured on the claims that fixed the threshold; `held_out` on the claims that a round of
-    the bootstrap did not draw, which is what to expect of other claims. ValueError when one of the two classes is empty.
+    `balanced_accuracy` is measured on the claims that fixed the threshold; `held_out` on those that a round of the
+    bootstrap did not draw, which is what to expect of other claims. ValueError when one of the two classes is empty.
     """
     values, truth = np.asarray(scores, dtype=float), np.asarray(labels, dtype=bool)
     if not truth.any() or truth.all():

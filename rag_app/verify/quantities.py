@@ -85,7 +85,8 @@ _BEFORE_YEAR = re.compile(
 class Quantity:
     """A number of a text. `values` has every reading ("1.234" is 1234 or 1.234), in the base unit of `dimension`.
 
-    `tolerance` is half of the last digit as written, in the same unit; 0 for exact counts.
+    `tolerance` is half of the last digit as written, in the same unit; 0 for exact counts. `factor` is what the unit
+    made of the number: "24 years" beside a bare "24" is compared without it.
     """
 
     values: tuple[float, ...]
@@ -96,6 +97,7 @@ class Quantity:
     approximate: bool = False
     bound: str | None = None
     noun: str = ""
+    factor: float = 1.0
 
 
 def _readings(digits: str) -> tuple[tuple[float, int], ...]:
@@ -180,6 +182,7 @@ def _finish(text: str, match: re.Match[str], readings: tuple[tuple[float, int], 
         approximate=bool(_APPROX.search(before)),
         bound=next((bound for bound, pattern in _BOUNDS if pattern.search(before)), None),
         noun=noun,
+        factor=factor,
     )
 
 
@@ -216,9 +219,10 @@ def same_value(claim: Quantity, source: Quantity) -> bool:
     """Do both say the same number? Rounding goes to the coarser side's last digit; "about" allows five percent."""
     if claim.dimension != source.dimension and not _may_compare(claim, source):
         return False
-    slack = max(claim.tolerance, source.tolerance)
-    for a in claim.values:
-        for b in source.values:
+    units = (1.0, 1.0) if claim.dimension == source.dimension else (claim.factor, source.factor)
+    slack = max(claim.tolerance / units[0], source.tolerance / units[1])
+    for a in (value / units[0] for value in claim.values):
+        for b in (value / units[1] for value in source.values):
             allowed = slack
             if claim.approximate or source.approximate:
                 allowed = max(allowed, 0.05 * abs(b))

@@ -72,3 +72,8 @@ def test_what_one_side_leaves_open_is_no_conflict(claim: str, text: str, wanted:
 )
 def test_a_bound_is_borne_out_by_what_lies_inside_it(claim: str, source: str, wanted: bool) -> None:
     assert says(quantities_of(claim)[0], quantities_of(source)[0]) is wanted
+
+
+def test_a_bare_number_is_compared_with_a_number_of_years_as_it_stands() -> None:
+    assert says(quantities_of("at age 57")[0], quantities_of("only 57 years of age")[0])
+    assert not says(quantities_of("5 meters")[0], quantities_of("5 years")[0])

@@ -20,7 +20,7 @@ _SET_OFF = re.compile(r"\s*[=:]\s*(?:0\b|false\b|none\b|off\b|no\b)", re.IGNOREC
 _SCOPE = 3
 _PLAIN = frozenset(["not", "never", "cannot", "nicht", "nie", "pas", "jamai", "nunca"])
 SURE = 0.6
-SAME = 0.4
+SAME, NEARLY_SAME = 0.4, 0.8
 """Both sides share this much of the clause that is denied, by weight, or they speak of two things."""
 
 
@@ -56,19 +56,22 @@ def check_negation(aligned: Aligned) -> Iterator[Check]:
         return
     mine = {word.stem: word for word in reversed(aligned.words)}
     for negator, scope in negated(aligned.best, aligned.source.text).items():
-        first = scope[0] if scope else None
-        if first and first.stem in mine and _same_clause(negator, aligned.best, aligned.source.text, set(mine)):
-            theirs_span = Span(negator.span.start, first.span.end)
-            yield aligned.check("negation", "fail", mine[first.stem].span, theirs_span)
+        heads = [word for word in scope if word.stem in mine]
+        if not heads or (heads[0] != scope[0] and len(heads) < 2):
+            continue
+        share = SAME if heads[0] == scope[0] else NEARLY_SAME
+        if _same_clause(negator, aligned.best, aligned.source.text, set(mine), share):
+            theirs_span = Span(negator.span.start, heads[0].span.end)
+            yield aligned.check("negation", "fail", mine[heads[0].stem].span, theirs_span)
             return
 
 
-def _same_clause(negator: Word, words: Sequence[Word], text: str, there: set[str]) -> bool:
-    """Does the other side have most of the clause that the negator stands in?"""
+def _same_clause(negator: Word, words: Sequence[Word], text: str, there: set[str], share: float = SAME) -> bool:
+    """Does the other side have this share of the clause that the negator stands in?"""
     inside = [word.stem for word in clause_of(negator, words, text) if not is_function_word(word.stem)]
     inside = [stem for stem in inside if stem not in NEGATORS]
     total = sum(map(weight, inside))
-    return total > 0 and sum(weight(stem) for stem in inside if stem in there) >= SAME * total
+    return total > 0 and sum(weight(stem) for stem in inside if stem in there) >= share * total
 
 
 def clause_of(word: Word, words: Sequence[Word], text: str) -> list[Word]:
