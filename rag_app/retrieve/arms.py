@@ -11,7 +11,7 @@ from rag_app.retrieve.measure import measure_arms, stale
 # embedder on German text, where fusion does harm, below .45.
 _DOUBT, _TRUST = 0.45, 0.70
 # Dense over BM25 self-retrieval: where token vectors begin to help, and where they may have their whole say.
-_BEHIND, _LEVEL = 0.85, 1.0
+_BEHIND, _LEVEL = 0.9, 1.05
 _PIECE_COST = 0.5
 _USUAL_PIECES = 1.2
 _UNKNOWN_RATIO = 0.9  # of a corpus too small to measure

@@ -108,7 +108,7 @@ class ProfileSplitter(SpanSplitter):
 
     kind: Literal["auto"] = "auto"
     whole_below: int = Field(
-        default=512,
+        default=768,
         ge=0,
         description="A document without sections stays whole up to so many tokens; 0, also where `default` is given.",
     )

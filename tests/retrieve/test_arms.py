@@ -44,7 +44,7 @@ def test_arms_are_measured_again_when_the_corpus_has_changed_by_a_fifth() -> Non
 def test_token_vectors_refine_only_where_the_embedder_finds_sentences_as_well_as_bm25() -> None:
     assert refinement(notes(1.08, 1.1)) == 1.0
     assert refinement(notes(0.77, 1.1)) == 0.0
-    assert 0 < refinement(notes(0.9, 1.1)) < 1
+    assert 0 < refinement(notes(1.0, 1.1)) < 1
     assert refinement(notes(None, 1.1)) == trust(notes(None, 1.1))
     assert refinement(notes(1.08, 7.0)) == 0.0
     assert refinement({}) == 1.0
