@@ -99,6 +99,16 @@ def test_sync_takes_out_what_vanished_but_not_what_failed_to_load(index: LocalIn
     assert report.failed == ({"source": "3.txt", "reason": "permission denied"},)
 
 
+def test_sync_keeps_what_hangs_on_a_source_that_failed(index: LocalIndex) -> None:
+    mail, attachment = document("a.eml", "A mail about pumps."), document("a.eml#list.txt", "A list of pumps.")
+    below, other = document("folder/b.txt", "A folder's file."), document("folder2/c.txt", "Another folder's file.")
+    ingest(index, [mail, attachment, below, other], SPLITTER)
+    gone = [LoadFailure("a.eml", "empty", "there is no text in it"), LoadFailure("folder", "unreadable", "no access")]
+    report = ingest(index, gone, SPLITTER, sync=True)
+    assert report.deleted == 1
+    assert set(index.sources()) == {"a.eml", "a.eml#list.txt", "folder/b.txt"}
+
+
 def test_several_documents_of_one_source_all_stay_and_go_together(index: LocalIndex) -> None:
     pages = [document("book.pdf", f"page {i} about pumps") for i in range(3)]
     assert ingest(index, pages, SPLITTER).added == 3

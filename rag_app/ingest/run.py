@@ -222,10 +222,16 @@ class _Run:
             allowed = int(getattr(self.splitter, "allowed_tokens", 0))
             self.counts.warnings += overlong(self.index.embedder, texts, ids, allowed=allowed)
 
+    def _failed(self, source: str) -> bool:
+        """Whether the source could not be read this time: itself, the mail it is attached to, or a folder above it."""
+        return any(
+            source == failed or source.startswith((f"{failed}#", f"{failed}/")) for failed in self.failed_sources
+        )
+
     def remove_leftovers(self, *, sync: bool) -> None:
         """Take out documents that their sources no longer have, and with `sync` sources that did not come."""
         for source, documents in self.before.items():
-            if source in self.failed_sources or (source not in self.seen and not sync):
+            if self._failed(source) or (source not in self.seen and not sync):
                 continue
             left = [doc_id for doc_id in documents if doc_id not in self.seen.get(source, ())]
             if source not in self.seen:

@@ -17,6 +17,7 @@ from langchain_core.embeddings import Embeddings
 from pydantic import Field
 
 from rag_app.cite import parse_markers
+from rag_app.cite.place import place_of
 from rag_app.synthesize.base import Draft, Synthesizer
 from rag_app.synthesize.conflicts import conflict
 from rag_app.synthesize.packing import pack
@@ -126,15 +127,14 @@ def shown(text: str) -> str:
 
 
 def _citation(unit: Unit, document: Document) -> Citation:
-    start = int(document.metadata.get("start_index") or 0)
-    page = document.metadata.get("page")
+    place = place_of(document, unit.number)
     return Citation(
         marker=unit.number,
-        chunk_id=str(document.id or unit.number),
-        source=str(document.metadata.get("source", "")),
-        page=int(page) if page is not None else None,
-        section_path=tuple(str(title) for title in document.metadata.get("section_path") or ()),
-        span=unit.span.shift(start),
+        chunk_id=place.chunk_id,
+        source=place.source,
+        page=place.page,
+        section_path=place.section_path,
+        span=unit.span.shift(place.start),
         quote=unit.text,
     )
 

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from langchain_core.documents import Document
 
 from rag_app.cite.align import quotable_units
+from rag_app.cite.place import place_of
 from rag_app.synthesize.expects import expected, has_kind
 from rag_app.synthesize.measures import measure_of, numbers_with
 from rag_app.text import Analyzer
@@ -194,7 +195,7 @@ def _documents(
 
 
 def _path(document: Document, language: str) -> frozenset[str]:
-    titles = [str(title) for title in document.metadata.get("section_path") or ()]
+    titles = list(place_of(document, 0).section_path)
     return bag(" ".join([*titles, str(document.metadata.get("title") or "")]), language)
 
 

@@ -149,3 +149,13 @@ def test_a_number_of_something_else_is_no_disagreement() -> None:
     question = "After how many seconds without flow does the controller stop the pump?"
     assert conflict(question, units_of([rule, log]), [rule, log]) is None
     assert conflict(question, units_of([rule, newer]), [rule, newer]) == "The sources disagree [1][2]."
+
+
+@pytest.mark.parametrize(
+    "metadata", [{"page": "iii"}, {"page": float("nan")}, {"section_path": 5}, {"start_index": -1}]
+)
+def test_anybodys_metadata_is_evidence(metadata: dict[str, Any]) -> None:
+    evidence = [Document("The warranty of the pump is 24 months.", metadata=metadata)]
+    draft = ExtractiveSynthesizer(threshold=0).invoke({"question": "How long is the warranty?", "evidence": evidence})
+    (citation,) = draft.citations
+    assert evidence[0].page_content[citation.span.start : citation.span.end] == citation.quote
