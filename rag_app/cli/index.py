@@ -146,6 +146,15 @@ def _show(report: IngestReport, folder: str) -> None:
         markup=False,
         highlight=False,
     )
+    sizes = report.checkpoints
+    if sizes is not None and sizes.chunks:
+        out.print(
+            f"mean chunk {sizes.mean_size:.0f}, largest {sizes.largest}; {sizes.cuts_sentence:.1%} cut a sentence",
+            markup=False,
+            highlight=False,
+        )
+    if report.dense_recall is not None:
+        out.print(f"approximate search finds {report.dense_recall:.1%} of the true neighbors", markup=False)
     for failure in report.failed:
         out.print(f"failed: {failure['source']}: {failure['reason']}", markup=False, highlight=False)
     for warning in report.warnings[:20]:

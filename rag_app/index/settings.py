@@ -26,7 +26,11 @@ class BM25Settings(BaseModel):
 
 
 class IndexSettings(BaseModel):
-    """Analyzer, formula, and how vectors are searched: `flat` is exact, `hnsw` and `int8` are for large corpora."""
+    """Analyzer, formula, and how vectors are searched.
+
+    `flat` is exact. `hnsw` (a graph: slow to build, fastest to ask) and `int8` (8 bits a number) propose rows that are
+    then scored exactly; filters stay complete. Both pay from some 10,000 chunks on; their recall is in the report.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
