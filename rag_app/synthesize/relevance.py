@@ -174,7 +174,7 @@ def heading_of(unit: Unit, evidence: Sequence[Document]) -> str:
     """The nearest heading above a unit in its passage, else the last of the passage's section path, else ""."""
     document = evidence[unit.number - 1]
     above = _HEADING.findall(document.page_content, 0, unit.span.start)
-    path = document.metadata.get("section_path") or ("",)
+    path = place_of(document, 0).section_path or ("",)
     return str(above[-1] if above else path[-1]).strip()
 
 
@@ -210,7 +210,7 @@ def _neighborhoods(units: Sequence[Unit], evidence: Sequence[Document], language
             bags[side] for side in (row - 1, row + 1) if 0 <= side < len(units) and units[side].number == unit.number
         ]
         head = bags[first[unit.number]] if "|" in unit.text or unit.text.count(",") > 2 else frozenset()
-        titles = evidence[unit.number - 1].metadata.get("section_path") or ()
+        titles = place_of(evidence[unit.number - 1], unit.number).section_path
         path = bag(" ".join(str(title) for title in titles), language)
         near.append(bags[row].union(path, head, *sides))
     return near
