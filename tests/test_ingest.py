@@ -109,6 +109,12 @@ def test_sync_keeps_what_hangs_on_a_source_that_failed(index: LocalIndex) -> Non
     assert set(index.sources()) == {"a.eml", "a.eml#list.txt", "folder/b.txt"}
 
 
+def test_two_files_with_equal_text_are_two_documents_and_the_report_says_so(index: LocalIndex) -> None:
+    report = ingest(index, [document("a.txt", "The same."), document("b.txt", "The same."), DOCUMENTS[0]], SPLITTER)
+    assert (report.added, report.equal) == (3, (("a.txt", "b.txt"),))
+    assert report_json(report)["equal"] == [["a.txt", "b.txt"]]
+
+
 def test_several_documents_of_one_source_all_stay_and_go_together(index: LocalIndex) -> None:
     pages = [document("book.pdf", f"page {i} about pumps") for i in range(3)]
     assert ingest(index, pages, SPLITTER).added == 3

@@ -155,6 +155,8 @@ def _show(report: IngestReport, folder: str) -> None:
         )
     if report.dense_recall is not None:
         out.print(f"approximate search finds {report.dense_recall:.1%} of the true neighbors", markup=False)
+    for sources in report.equal:
+        out.print(f"the same text stands in {', '.join(sources)}", markup=False, highlight=False)
     for failure in report.failed:
         out.print(f"failed: {failure['source']}: {failure['reason']}", markup=False, highlight=False)
     for warning in report.warnings[:20]:

@@ -15,6 +15,7 @@ class IngestReport:
     """What happened. `documents` and `chunks` are those the index holds now; the other counts are documents.
 
     `failed` are (source, reason); `tested` how many chunks were searched for afterwards, by both rankings;
+    `equal` are groups of sources that came with the same text: documents of their own, all of them citable;
     `checkpoints` what was measured on the chunks that were made, where the splitter yields spans; `dense_recall` the
     share of true neighbors that `hnsw` or `int8` finds (None for an exact index).
     """
@@ -28,6 +29,7 @@ class IngestReport:
     failed: tuple[dict[str, str], ...] = ()
     seconds: float = 0.0
     warnings: tuple[str, ...] = ()
+    equal: tuple[tuple[str, ...], ...] = ()
     tested: int = 0
     checkpoints: Checkpoints | None = None
     dense_recall: float | None = None
@@ -44,6 +46,7 @@ class IngestReport:
             failed=(*self.failed, *later.failed),
             seconds=self.seconds + later.seconds,
             warnings=(*self.warnings, *later.warnings),
+            equal=(*self.equal, *later.equal),
         )
 
 
@@ -59,6 +62,7 @@ def report_json(report: IngestReport) -> Mapping[str, Any]:
         "failed": list(report.failed),
         "seconds": round(report.seconds, 3),
         "warnings": list(report.warnings),
+        "equal": [list(sources) for sources in report.equal],
         "tested": report.tested,
         "checkpoints": _checkpoints_json(report.checkpoints),
         "dense_recall": report.dense_recall,

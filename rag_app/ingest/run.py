@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,7 @@ from rag_app.index import LocalIndex
 from rag_app.index.local.records import fingerprint_of, source_of, text_to_index
 from rag_app.ingest.checks import check_rankings, measure_recall
 from rag_app.ingest.report import IngestReport
+from rag_app.load import text_digest
 from rag_app.split.base import OversizedChunkWarning, SpanSplitter
 from rag_app.split.checkpoints import CheckpointCollector
 from rag_app.types import LoadedDocument, LoadFailure
@@ -104,6 +106,7 @@ def ingest(
         failed=tuple(counts.failed),
         seconds=time.perf_counter() - started,
         warnings=(*counts.warnings, *(measured.warnings if measured else ()), *faults),
+        equal=tuple(tuple(sources) for sources in run.sources_of_text.values() if len(sources) > 1),
         tested=tested,
         checkpoints=measured,
         dense_recall=recall,
@@ -153,6 +156,7 @@ class _Run:
             self.before.setdefault(source, {})[doc_id] = fingerprint
         self.seen: dict[str, list[str]] = {}
         self.failed_sources: set[str] = set()
+        self.sources_of_text: defaultdict[bytes, list[str]] = defaultdict(list)
         self.done = 0
         self.measures = isinstance(splitter, SpanSplitter) and not dry_run
         self.checkpoints = CheckpointCollector()
@@ -171,6 +175,8 @@ class _Run:
         self.done += 1
         if self.progress:
             self.progress(self.done, 0, "documents")
+        if not repeated:
+            self.sources_of_text[text_digest(document)].append(source)
         if repeated or self.before.get(source, {}).get(doc_id) == fingerprint:
             self.counts.skipped += 1
             return None

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rag_app.load.loader import Loader, duplicates, from_documents, load_path
+    from rag_app.load.loader import Loader, duplicates, from_documents, load_path, text_digest
     from rag_app.load.parsed import ReadOptions
 
-__all__ = ["Loader", "ReadOptions", "duplicates", "from_documents", "load_path"]
+__all__ = ["Loader", "ReadOptions", "duplicates", "from_documents", "load_path", "text_digest"]
 
 
 def __getattr__(name: str) -> Any:

@@ -170,12 +170,16 @@ def from_documents(documents: Iterable[Document]) -> Iterator[LoadedDocument]:
             yield make_document(name, text, metadata, getattr(document, "layout", None))
 
 
+def text_digest(document: Document) -> bytes:
+    """SHA-256 of the document's text: equal texts have equal digests."""
+    return hashlib.sha256(document.page_content.encode("utf-8", "surrogatepass")).digest()
+
+
 def duplicates(documents: Iterable[Document]) -> list[list[str]]:
     """The sources of documents with equal text, each group in order; they stay documents of their own."""
     groups: defaultdict[bytes, list[str]] = defaultdict(list)
     for document in documents:
-        digest = hashlib.sha256(document.page_content.encode("utf-8", "surrogatepass")).digest()
-        groups[digest].append(str(document.metadata.get("source", document.id)))
+        groups[text_digest(document)].append(str(document.metadata.get("source", document.id)))
     return [group for group in groups.values() if len(group) > 1]
 
 
