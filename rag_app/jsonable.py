@@ -11,10 +11,20 @@ import json
 import math
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
+
+
+def lines_of(text: str) -> Iterator[tuple[int, str]]:
+    """`(number, line)` of the lines of JSON lines that are not blank.
+
+    Only a newline ends a line: JSON may hold U+2028 and its like as they are, where `str.splitlines` would cut it.
+    """
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            yield number, line
 
 
 def to_json(value: Any) -> Any:

@@ -67,10 +67,8 @@ def stdin_lines() -> Iterator[tuple[int, str]]:
 
 
 def file_lines(path: str | Path, what: str) -> Iterator[tuple[int, str]]:
-    """`(number, line)` of the lines of a UTF-8 file that are not blank; ConfigError when it cannot be read.
-
-    Only a newline ends a line: JSON may hold U+2028 and its like as they are, where `str.splitlines` would cut it.
-    """
+    """`(number, line)` of the lines of a UTF-8 file that are not blank; ConfigError when it cannot be read."""
+    from rag_app.jsonable import lines_of
     from rag_app.types import ConfigError
 
     try:
@@ -78,9 +76,7 @@ def file_lines(path: str | Path, what: str) -> Iterator[tuple[int, str]]:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ConfigError(f"{what} {str(path)!r} cannot be read ({reason}); name a UTF-8 file of JSON lines") from None
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            yield number, line
+    yield from lines_of(text)
 
 
 def filter_from_json(text: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rag_app.jsonable import lines_of
 from rag_app.text import normalize
 from rag_app.types import ConfigError, LoadedDocument, make_doc_id
 
@@ -54,7 +55,7 @@ def read_dataset(folder: str | Path, *, split: str | None = None) -> Dataset:
 
 
 def _rows(path: Path, needed: tuple[str, ...]) -> Iterator[dict[str, Any]]:
-    for number, line in enumerate(_lines(path), start=1):
+    for number, line in _lines(path):
         try:
             row = json.loads(line)
         except ValueError as error:
@@ -65,7 +66,7 @@ def _rows(path: Path, needed: tuple[str, ...]) -> Iterator[dict[str, Any]]:
 
 
 def _judgments(path: Path) -> Iterator[tuple[str, str, int]]:
-    for number, line in enumerate(_lines(path), start=1):
+    for number, line in _lines(path):
         cells = line.split("\t")
         try:
             yield cells[0], cells[1], int(cells[2])
@@ -76,11 +77,11 @@ def _judgments(path: Path) -> Iterator[tuple[str, str, int]]:
                 ) from None
 
 
-def _lines(path: Path) -> Iterator[str]:
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise ConfigError(
             f"{path} cannot be read ({error.strerror}); a dataset has corpus.jsonl, queries.jsonl, qrels.tsv"
         ) from None
-    return (line for line in text.split("\n") if line.strip())
+    return lines_of(text)

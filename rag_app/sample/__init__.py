@@ -10,6 +10,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from rag_app.jsonable import lines_of
 from rag_app.types import Span
 
 DEMO_QUESTIONS = (
@@ -58,7 +59,7 @@ def questions_path() -> Path:
 
 def questions() -> list[Question]:
     """The 40 questions in the order of the file; the offsets of their gold passages are those of the loaded text."""
-    rows = [json.loads(line) for line in questions_path().read_text(encoding="utf-8").splitlines()]
+    rows = [json.loads(line) for _, line in lines_of(questions_path().read_text(encoding="utf-8"))]
     return [
         Question(
             id=row["id"],

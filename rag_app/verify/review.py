@@ -9,6 +9,7 @@ from typing import Any
 
 from langchain_core.documents import Document
 
+from rag_app.jsonable import lines_of
 from rag_app.types import LABELS, ConfigError, Verdict, to_json
 from rag_app.verify.report import VerificationReport
 
@@ -46,9 +47,7 @@ def read_rows(path: str | Path) -> list[dict[str, Any]]:
     if not Path(path).is_file():
         raise ConfigError(f"{path} is no file; `ask` and `verify` write one when verify.review_file is set")
     rows = []
-    for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), start=1):
-        if not line.strip():
-            continue
+    for number, line in lines_of(Path(path).read_text(encoding="utf-8-sig")):
         try:
             row = json.loads(line)
         except json.JSONDecodeError as error:

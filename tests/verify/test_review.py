@@ -51,3 +51,12 @@ def test_skipping_leaves_the_claim_waiting(file) -> None:
 def test_a_file_that_is_not_there_is_named(tmp_path) -> None:
     with pytest.raises(ConfigError, match="no file"):
         read_rows(tmp_path / "none.jsonl")
+
+
+def test_only_a_newline_ends_a_row(file) -> None:
+    row = {**read_rows(file)[0], "claim": "one\u2028two\u0085three"}
+    file.write_text("\n" + json.dumps(row, ensure_ascii=False) + "\n\n[1]\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match="line 4"):
+        read_rows(file)
+    file.write_text(json.dumps(row, ensure_ascii=False) + "\n", encoding="utf-8")
+    assert [row["claim"] for row in read_rows(file)] == ["one\u2028two\u0085three"]
