@@ -17,6 +17,8 @@ from langchain_core.documents import Document
 from rag_app.types import Hit, MissingExtraError
 
 RULES = ("below threshold", "beyond top_k", "beyond max_candidates", "filtered", "merged", "duplicate", "over budget")
+# Of what a fusion notes about itself: mappings by the name of the arm.
+_BY_ARM = frozenset({"weights", "scaling", "completed"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +114,24 @@ class RetrievalTrace:
             queries=(*self.queries, *other.queries),
             warnings=(*self.warnings, *other.warnings),
             timings={**self.timings, **other.timings},
+        )
+
+    def renamed(self, names: Mapping[str, str]) -> RetrievalTrace:
+        """This trace with other names for some of its stages; what a fusion noted about its arms follows."""
+
+        def named(values: Mapping[str, Any]) -> dict[str, Any]:
+            return {names.get(stage, stage): value for stage, value in values.items()}
+
+        parameters = {
+            stage: {key: named(noted) if key in _BY_ARM else noted for key, noted in known.items()}
+            for stage, known in self.parameters.items()
+        }
+        return replace(
+            self,
+            rankings=named(self.rankings),
+            removed=tuple(replace(removal, stage=names.get(removal.stage, removal.stage)) for removal in self.removed),
+            parameters=named(parameters),
+            timings=named(self.timings),
         )
 
     def stages(self, chunk_id: str) -> dict[str, dict[str, float | int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
@@ -49,6 +49,19 @@ class Arm:
             return cls(name, tuple(search()), seconds=time.perf_counter() - started)
         except Exception as error:
             return cls(name, error=error, seconds=time.perf_counter() - started)
+
+    def history_beside(self, taken: Collection[str]) -> RetrievalTrace:
+        """How the arm came to its ranking, under stage names that are not among `taken`.
+
+        A retriever of one stage has told everything by its ranking. Of one with several, "rrf" becomes "arm/rrf" where
+        another arm, or the fusion itself, ranks under that name.
+        """
+        stages = [*self.history.rankings, *self.history.parameters, *self.history.timings]
+        if len(self.history.rankings) == 1:
+            (only,) = self.history.rankings
+            return self.history.renamed({only: self.name})
+        names = {stage: f"{self.name}/{stage}" for stage in stages if stage in taken}
+        return self.history.renamed(names)
 
     def identified(self, arms: Sequence[Arm], *, id_key: str | None) -> Arm:
         """A foreign arm with its hits named: identity looks at all arms, since ids may stand in one of them only."""

@@ -150,7 +150,7 @@ class HybridRetriever(TracedRetriever):
         return max(self.fetch_k, k)
 
     def _named(self) -> dict[str, Any]:
-        return name_arms(self.retrievers, taken=("bm25", "dense") if self._has_index() else ())
+        return name_arms(self.retrievers, taken=(self.fusion, *(("bm25", "dense") if self._has_index() else ())))
 
     def _index_arms(self, query: str, k: int, filter: FilterLike | None, dense: DenseRanking | None) -> list[Arm]:
         if not self._has_index():
@@ -192,7 +192,9 @@ class HybridRetriever(TracedRetriever):
             trace = trace.add(arm.name, warnings=(f"{arm.name} failed and was left out: {arm.error}",))
         alive = [arm.identified(arms, id_key=self.id_key) for arm in arms if arm.error is None]
         for arm in alive:
-            trace = trace.merge(arm.history).add(arm.name, arm.hits, warnings=arm.warnings, seconds=arm.seconds)
+            taken = {self.fusion, *(arm.name for arm in arms), *trace.rankings, *trace.parameters, *trace.timings}
+            trace = trace.merge(arm.history_beside(taken))
+            trace = trace.add(arm.name, arm.hits, warnings=arm.warnings, seconds=arm.seconds)
         fused, parameters = self._scores(alive, weights)
         hits = rank(fused)
         trace = trace.add(

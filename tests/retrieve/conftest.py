@@ -109,5 +109,10 @@ class MemoryIndex:
 
 
 @pytest.fixture
+def memory_index() -> type[MemoryIndex]:
+    return MemoryIndex
+
+
+@pytest.fixture
 def index() -> MemoryIndex:
     return MemoryIndex(FACTS, {"pump.txt": {"year": 2024}, "valve.txt": {"year": 2023}})

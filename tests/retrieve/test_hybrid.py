@@ -121,6 +121,39 @@ def test_one_document_from_two_arms_is_one_also_when_only_one_arm_names_it() -> 
     assert trace(found).rankings["rrf"][0].score == pytest.approx(2 * 0.5 / 61)
 
 
+def test_two_retrievers_of_one_kind_keep_their_own_rankings(memory_index: Any) -> None:
+    a = BM25Retriever(index=memory_index({"a1": "the pump", "a2": "pump pump pump"}))
+    b = BM25Retriever(index=memory_index({"b1": "a pump", "b2": "pump and pump and pump", "b3": "pump"}))
+    record = trace(HybridRetriever(retrievers=[a, b]).invoke("pump"))
+    assert list(record.rankings) == ["bm25", "bm25-2", "rrf"]
+    for stage, alone in (("bm25", a), ("bm25-2", b)):
+        assert record.rankings[stage] == trace(alone.invoke("pump")).rankings["bm25"]
+    for hit in record.rankings["rrf"]:
+        assert sum(record.fusion_terms(hit.chunk_id, "rrf").values()) == pytest.approx(hit.score)
+
+
+@pytest.mark.parametrize("fusion", ["rrf", "linear"])
+def test_a_fusion_of_fusions_keeps_every_ranking_apart(memory_index: Any, fusion: Any) -> None:
+    a = HybridRetriever(index=memory_index({"a1": "the pump", "a2": "pump pump pump"}), fusion=fusion)
+    b = HybridRetriever(index=memory_index({"b1": "a pump", "b2": "pump and pump and pump"}), fusion=fusion)
+    record = trace(HybridRetriever(retrievers=[a, b], fusion=fusion).invoke("pump"))
+    assert list(record.rankings)[-1] == fusion
+    for arm, alone in (("hybrid", a), ("hybrid-2", b)):
+        own = trace(alone.invoke("pump"))
+        inner = f"{arm}/{fusion}"
+        assert record.rankings[inner] == own.rankings[fusion]
+        for hit in record.rankings[inner]:
+            assert sum(record.fusion_terms(hit.chunk_id, inner).values()) == pytest.approx(hit.score)
+    for hit in record.rankings[fusion]:
+        assert sum(record.fusion_terms(hit.chunk_id, fusion).values()) == pytest.approx(hit.score)
+
+
+def test_an_arm_may_be_named_like_the_fusion(memory_index: Any) -> None:
+    arm = BM25Retriever(index=memory_index({"a1": "the pump", "a2": "pump pump pump"}), name="rrf")
+    record = trace(HybridRetriever(retrievers=[arm]).invoke("pump"))
+    assert list(record.rankings) == ["rrf-2", "rrf"]
+
+
 def test_a_duplicate_in_one_list_has_one_vote() -> None:
     top, dup = Document(id="top", page_content="top"), Document(id="dup", page_content="dup")
     found = HybridRetriever(retrievers=[Fixed(documents=[top, dup, dup, dup]), Fixed(documents=[])]).invoke("q")
