@@ -97,7 +97,7 @@ def verify_lexical(
     The order of the sources does not matter: ties break by the source's text.
     """
     claim, thresholds = statement.claim, thresholds or Thresholds.default()
-    if claim.kind == "abstention":
+    if claim.kind == "abstention" and not _says_it(statement.words, sources):
         return judge_abstention(statement, sources, LEVEL)
     if not claim_words(statement.words):
         return Verdict(claim, "not_checkable", 0.0, LEVEL, reason="the claim has no words to look for")
@@ -115,6 +115,12 @@ def verify_lexical(
     unsure = best.label in ("not_found", "partially_supported")
     label, reason = ("not_found", foreign) if unsure and foreign else (best.label, None)
     return Verdict(claim, label, best.score, LEVEL, evidence_of(best), checks, reason=reason)
+
+
+def _says_it(words: str, sources: Sequence[IndexedSource]) -> bool:
+    """Is it a sentence of a source, word for word? Then it speaks of its own subject, not of the evidence."""
+    told = " ".join(words.split())
+    return any(told in " ".join(source.text.split()) for source in sources)
 
 
 def _is_foreign(claim: str, source: str) -> bool:

@@ -149,3 +149,17 @@ def test_a_claim_is_supported_only_when_each_part_is() -> None:
 def test_a_number_of_another_matter_is_no_contradiction() -> None:
     verdict = verify("The warranty lasts ten years.", "The museum was closed for three years. The ferry leaves daily.")
     assert verdict.label == "not_found"
+
+
+def test_a_copied_sentence_with_a_quotation_has_the_speaker_it_had() -> None:
+    source = 'She said little. He also wrote about her "generosity of spirit" and love of the outdoors, in north wales.'
+    claim = source[17:]
+    verdict = verify(claim, source)
+    assert verdict.label == "supported"
+    assert not [check for check in verdict.checks if check.outcome == "fail"]
+
+
+def test_a_copied_sentence_that_sounds_like_an_abstention_is_supported() -> None:
+    claim = "If you cannot find the information on mine warfare you are looking for, please contact the school."
+    assert verify(claim, f"The school teaches mine warfare. {claim}").label == "supported"
+    assert verify("I cannot find information on mine warfare.", f"{UNRELATED} {claim}").label == "contradicted"

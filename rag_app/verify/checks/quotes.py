@@ -29,7 +29,9 @@ def check_quotes(aligned: Aligned) -> Iterator[Check]:
         around, place = _clause_around(aligned.source.text, found.start(), found.end())
         there = {word.stem for word in words_of(around)}
         elsewhere = set(aligned.source.postings)
-        if speaker and not speaker & there and speaker <= elsewhere and _SAYING.search(around):
+        beside = {word.stem for word in words_of(_clause_around(aligned.claim, *match.span(1))[0])}
+        other = speaker and not speaker & there and speaker <= elsewhere and not beside <= there
+        if other and _SAYING.search(around):
             yield aligned.check("speaker", "fail", ours, place)
         else:
             yield aligned.check("quote", "pass", ours, Span(*found.span()))
@@ -45,9 +47,9 @@ def _speaker(claim: str, start: int, end: int) -> set[str]:
 
 
 def _clause_around(text: str, start: int, end: int) -> tuple[str, Span]:
-    """What stands beside the quotation up to the end of its clause on both sides."""
+    """What stands beside the quotation up to the end of its clause on both sides, and the span of that clause."""
     after = _CLAUSE.search(text, end + 1)
     last = after.start() if after else len(text)
     before = [m.end() for m in _CLAUSE.finditer(text, max(0, start - 120), start)]
     first = before[-1] if before else max(0, start - 120)
-    return text[first:start] + " " + text[end:last], Span(end, last)
+    return text[first:start] + " " + text[end:last], Span(first, last)
