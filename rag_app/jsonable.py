@@ -33,6 +33,11 @@ def to_json(value: Any) -> Any:
     What a person attached may be anything: dates become ISO text, sets sorted lists, numpy values numbers and lists,
     numbers that JSON has not (NaN, infinity) null, and what is left its `str`.
     """
+    kind = type(value)
+    if value is None or kind is str or kind is int or kind is bool:  # most of all values: told at once
+        return value
+    if kind is dict:
+        return {str(key): to_json(item) for key, item in value.items()}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {f.name: to_json(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if isinstance(value, BaseModel):
