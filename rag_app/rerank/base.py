@@ -51,6 +51,9 @@ class Reranker(BaseDocumentCompressor):
     `metadata["relevance_score"]` is the model's own judgment in [0, 1]; the threshold is about it. The order is the
     model's, or with `blend` that of `z(fused) + blend * z(model)`, where fused is the last ranking before this stage.
     The stage "rerank" has the score that made the order; where blended, the model's ranking stands under its kind.
+
+    A model whose weight is 0 is not asked, unless a threshold is about its judgment: the order is that of the fusion,
+    and the relevance is the fused score between 0 and the best candidate's.
     """
 
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
@@ -82,14 +85,15 @@ class Reranker(BaseDocumentCompressor):
         candidates, removed = self._candidates(documents)
         if not candidates:
             return Ranked(trace=trace.add("rerank", (), removed=removed))
-        scored, left_out = self._within_budget(query, candidates)
+        asked = self.blend is None or self.threshold is not None or self.weight(trace) > 0
+        scored, left_out = self._within_budget(query, candidates) if asked else (_unasked(candidates, trace), [])
         removed += left_out
         candidates = candidates[: len(scored.raw)]
         order = self._order(candidates, scored, trace)
         ranking = tuple(Hit(str(candidates[i].id), value, rank) for rank, (i, value) in enumerate(order, start=1))
         kept, cut = self._cut([(candidates[i], scored.relevance[i]) for i, _ in order])
         warnings = scored.warnings + ((f"rerank: {left_out[0].detail}",) if left_out else ())
-        if self.blend is not None:
+        if self.blend is not None and asked:
             trace = trace.add(self.stage, _own_ranking(candidates, scored))
         trace = trace.add(
             "rerank",
@@ -176,6 +180,14 @@ def _fused(candidates: Sequence[Document], trace: RetrievalTrace) -> list[float]
     if all(str(candidate.id) in scores for candidate in candidates):
         return [scores[str(candidate.id)] for candidate in candidates]
     return [1 / (60 + place) for place in range(1, len(candidates) + 1)]
+
+
+def _unasked(candidates: Sequence[Document], trace: RetrievalTrace) -> Scored:
+    """The fused scores in the model's place; the relevance is monotone in them, and 1 for the best."""
+    fused = _fused(candidates, trace)
+    low = min(0.0, *fused)
+    reach = max(fused) - low
+    return Scored(tuple(fused), tuple((value - low) / reach if reach > 0 else 0.0 for value in fused))
 
 
 def _own_ranking(candidates: Sequence[Document], scored: Scored) -> tuple[Hit, ...]:

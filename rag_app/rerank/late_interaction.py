@@ -33,7 +33,9 @@ class LateInteractionReranker(Reranker):
     It is no cross-encoder: alone it improves sentence retrieval and spoils a good fusion over long passages, so by
     default it has only a part of the say, and none where the index found that the embedder does not know the corpus's
     language or falls behind BM25 at finding its sentences (the `trust` and the `refinement` that a fusion with
-    `weights: auto` notes in the trace). `embeddings` is an embedder with `token_vectors`.
+    `weights: auto` notes in the trace). Where it has no say, nothing is encoded: the order is that of the fusion, and
+    the relevance the fused score, scaled to [0, 1] by the best candidate's. `embeddings` is an embedder with
+    `token_vectors`.
     """
 
     kind: Literal["late-interaction"] = "late-interaction"

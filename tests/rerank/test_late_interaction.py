@@ -66,3 +66,25 @@ def test_the_index_s_word_on_refinement_scales_the_blend(candidates: Any) -> Non
     noted = candidates.trace.add("rrf", None, parameters={"trust": 1.0, "refinement": 0.4})
     assert reranker.weight(noted) == pytest.approx(0.2)
     assert reranker.weight(candidates.trace) == 0.5
+
+
+@pytest.mark.parametrize("noted", [{"trust": 0.0}, {"trust": 1.0, "refinement": 0.0}])
+def test_a_model_without_a_say_is_not_asked_and_the_order_of_the_fusion_stands(candidates: Any, noted: Any) -> None:
+    class Unasked(HashingEmbedder):
+        def token_vectors(self, texts: Any, *, query: bool = False) -> list[Any]:
+            raise AssertionError("nothing is to be encoded")
+
+    candidates.trace = candidates.trace.add("rrf", None, parameters=noted)
+    found = LateInteractionReranker(embeddings=Unasked()).compress_documents(candidates, "holiday list")
+    assert [document.id for document in found] == [document.id for document in candidates]
+    relevance = [document.metadata["relevance_score"] for document in found]
+    assert relevance == sorted(relevance, reverse=True)
+    assert relevance[0] == 1.0
+    assert relevance[-1] > 0
+    assert list(found.trace.rankings) == ["rrf", "rerank"]
+
+
+def test_a_threshold_is_about_the_models_judgment_and_asks_it_all_the_same(candidates: Any) -> None:
+    candidates.trace = candidates.trace.add("rrf", None, parameters={"trust": 0.0})
+    with pytest.raises(ConfigError, match="token vectors"):
+        LateInteractionReranker(threshold=0.5).compress_documents(candidates, "pump")
