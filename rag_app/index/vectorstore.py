@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -19,7 +18,8 @@ from rag_app.index.base import FilterLike
 from rag_app.index.local import LocalIndex
 from rag_app.index.local.records import text_to_index
 from rag_app.index.settings import IndexSettings
-from rag_app.types import ConfigError, Hit, LoadedDocument
+from rag_app.index.temporary import named, put_whole, temporary_index
+from rag_app.types import ConfigError, Hit
 
 S = TypeVar("S", bound="LocalVectorStore")
 
@@ -75,16 +75,10 @@ class LocalVectorStore(VectorStore):
 
     def add_documents(self, documents: list[Document], *, ids: list[str] | None = None, **kwargs: Any) -> list[str]:
         """Put in documents as they are, under `ids`, their own ids, or new ones; the last of two equal ids counts."""
-        if ids is not None and len(ids) != len(documents):
-            raise ConfigError(f"ids: {len(ids)} for {len(documents)} documents; give one each")
-        names = [str((ids[i] if ids else d.id) or uuid.uuid4()) for i, d in enumerate(documents)]
-        chunks = {name: d.model_copy(update={"id": name}) for name, d in zip(names, documents, strict=True)}
-        self._warn_overlong(list(chunks.values()))
+        names, chunks = named(documents, ids)
+        self._warn_overlong(chunks)
         with self._writing():
-            for name, chunk in chunks.items():
-                whole = LoadedDocument(id=name, page_content=chunk.page_content, metadata=dict(chunk.metadata))
-                self.index.upsert(whole, [chunk], replace="id")
-            self.index.commit()
+            put_whole(self.index, chunks)
         return names
 
     def _warn_overlong(self, chunks: Sequence[Document]) -> None:
@@ -185,8 +179,9 @@ class LocalVectorStore(VectorStore):
         settings: IndexSettings | None = None,
         **kwargs: Any,
     ) -> S:
-        """A store in the folder `path` with these texts."""
-        store = cls(embedding, path, settings=settings)
+        """A store in the folder `path` with these texts; without a path, in a folder that goes with the store."""
+        index = temporary_index(embedding, settings) if path is None else None
+        store = cls(embedding, path, index=index, settings=settings)
         store.add_texts(texts, metadatas, ids=ids)
         return store
 

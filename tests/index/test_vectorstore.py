@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import pytest
@@ -122,3 +123,22 @@ def test_texts_ids_and_metadata_of_different_number_are_refused(store: LocalVect
         store.add_texts(["a", "b"], ids=["1"])
     with pytest.raises(ConfigError, match="metadatas: 1 for 2"):
         store.add_texts(["a", "b"], [{}])
+
+
+def test_without_a_path_the_store_stands_in_a_folder_that_goes_with_it() -> None:
+    documents = [Document(page_content="the pump", id="p"), Document(page_content="the cat", metadata={"n": 1})]
+    store = LocalVectorStore.from_documents(documents, HashingEmbedder())
+    folder = store.index.path
+    assert [d.id for d in store.similarity_search("the pump", k=1)] == ["p"]
+    retriever = store.as_retriever(search_kwargs={"k": 1})
+    del store
+    assert retriever.invoke("cat")[0].metadata == {"n": 1}
+    del retriever
+    gc.collect()
+    assert not folder.exists()
+
+
+async def test_without_a_path_the_same_is_true_of_texts_and_without_blocking() -> None:
+    store = await LocalVectorStore.afrom_texts(["the pump", "the cat"], HashingEmbedder(), [{"n": 0}, {"n": 1}])
+    assert (await store.asimilarity_search("cat", k=1))[0].metadata == {"n": 1}
+    assert LocalVectorStore.from_texts([], HashingEmbedder()).similarity_search("cat") == []
