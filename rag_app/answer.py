@@ -19,6 +19,8 @@ ABSTENTION_REASONS = (
     "claims_unsupported",
     "sources_conflict",
 )
+CONFLICT_WARNING = "the sources disagree"
+"""How the warning begins that names the passages of an answer that disagree."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,18 +6,22 @@ import time
 from abc import abstractmethod
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from langchain_core.documents import Document
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
 from langchain_core.runnables.config import run_in_executor
 from pydantic import ConfigDict, Field
 
+from rag_app.answer import CONFLICT_WARNING
 from rag_app.cite import Bound, ParsedText, attribute, bind, claims, make_citation, parse_markers, resolve
+from rag_app.cite.place import place_of
 from rag_app.cite.segments import is_question
+from rag_app.synthesize.conflicts import disagreement
 from rag_app.synthesize.events import Abstained, CitationFound, DraftDone, Event, Retraction, Sentence, Token, Usage
+from rag_app.synthesize.relevance import Unit, units_of
 from rag_app.trace import trace_of
-from rag_app.types import Citation, ConfigError
+from rag_app.types import Citation, ConfigError, Span
 
 NO_EVIDENCE = "I don't have enough information to answer this question."
 
@@ -54,6 +58,9 @@ class Synthesizer(RunnableSerializable[dict[str, Any], Draft]):
 
     name: str | None = Field(default=None, exclude=True)
     abstention_text: str = Field(default=NO_EVIDENCE, description="What an abstaining answer says.")
+    on_conflict: Literal["answer", "abstain"] = Field(
+        default="answer", description="When sources disagree: answer with both versions and a note, or abstain."
+    )
 
     @abstractmethod
     def draft(self, inputs: Mapping[str, Any]) -> Draft:
@@ -103,6 +110,53 @@ class Synthesizer(RunnableSerializable[dict[str, Any], Draft]):
     def abstain(self, question: str, reason: str, **more: Any) -> Draft:
         """An abstaining draft."""
         return Draft(question, self.abstention_text, abstained=True, abstention_reason=reason, **more)
+
+    def settle(self, draft: Draft) -> Draft:
+        """The draft, with both versions cited and a note where sources disagree; or the abstention in its place."""
+        if draft.abstained:
+            return draft
+        cited = [Unit(c.marker, Span(0, len(c.quote)), c.quote) for c in draft.citations]
+        found = disagreement(draft.question, cited, units_of(draft.evidence), draft.evidence)
+        if found is None:
+            return draft
+        one, other = found
+        warnings = (*draft.warnings, f"{CONFLICT_WARNING}: [{one.number}] and [{other.number}]")
+        if self.on_conflict == "abstain":
+            text = self.abstention_text
+            return replace(
+                draft,
+                text=text,
+                citations=(),
+                abstained=True,
+                abstention_reason="sources_conflict",
+                warnings=warnings,
+            )
+        pieces = [draft.text]
+        citations = draft.citations
+        if all((unit.number, unit.text) != (other.number, other.text) for unit in cited):
+            pieces.append(f"{shown(other.text)} [{other.number}]")
+            citations = (*citations, citation_of(other, draft.evidence[other.number - 1]))
+        pieces.append(f"The sources disagree [{one.number}][{other.number}].")
+        return replace(draft, text=" ".join(pieces), citations=citations, warnings=warnings)
+
+
+def shown(text: str) -> str:
+    """A sentence as the answer shows it: on one line, without brackets that would read as markers of ours."""
+    return parse_markers(" ".join(text.split()), 0).text
+
+
+def citation_of(unit: Unit, document: Document) -> Citation:
+    """The citation of a sentence that is quoted verbatim."""
+    place = place_of(document, unit.number)
+    return Citation(
+        marker=unit.number,
+        chunk_id=place.chunk_id,
+        source=place.source,
+        page=place.page,
+        section_path=place.section_path,
+        span=unit.span.shift(place.start),
+        quote=unit.text,
+    )
 
 
 def check_inputs(inputs: Mapping[str, Any]) -> None:

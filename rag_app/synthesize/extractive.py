@@ -12,18 +12,13 @@ from importlib import resources
 from typing import Any, Literal
 
 import numpy as np
-from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from pydantic import Field
 
-from rag_app.cite import parse_markers
-from rag_app.cite.place import place_of
-from rag_app.synthesize.base import Draft, Synthesizer
-from rag_app.synthesize.conflicts import conflict
+from rag_app.synthesize.base import Draft, Synthesizer, citation_of, shown
 from rag_app.synthesize.packing import pack
 from rag_app.synthesize.relevance import SIGNALS, Embed, Unit, signals, units_of
 from rag_app.trace import Ranked
-from rag_app.types import Citation
 
 Table = np.ndarray[Any, Any]
 _LACKS = [SIGNALS.index(name) for name in ("type_missing", "measure_missing", "asks")]
@@ -81,7 +76,8 @@ class ExtractiveSynthesizer(Synthesizer):
             return self.abstain(question, "below_threshold", confidence=confidence, evidence=tuple(evidence))
         lacks = [bool(table[place, _LACKS].any()) for _, place in order]
         ranked = [(score, units[place]) for score, place in order]
-        return write(question, choose(ranked, lacks, self.max_sentences, self.margin), evidence, confidence)
+        chosen = choose(ranked, lacks, self.max_sentences, self.margin)
+        return self.settle(write(question, chosen, evidence, confidence))
 
 
 def choose(ranked: Sequence[tuple[float, Unit]], lacks: Sequence[bool], most: int, margin: float) -> list[Unit]:
@@ -109,34 +105,11 @@ def _repeats(words: set[str], number: int, before: set[str], passage: int) -> bo
 
 
 def write(question: str, units: Sequence[Unit], evidence: Ranked, confidence: float) -> Draft:
-    """The draft of chosen units: each verbatim with its marker; disagreeing sources are named as such."""
-    found = conflict(question, units, evidence)
+    """The draft of chosen units: each verbatim with its marker."""
     sentences = [f"{shown(unit.text)} [{unit.number}]" for unit in units]
     text = " ".join(sentence if sentence[0] not in "|-*#" else f"\n{sentence}\n" for sentence in sentences).strip()
-    warnings: tuple[str, ...] = ()
-    if found:
-        text = f"{text} {found}"
-        warnings = ("the sources disagree; each version is cited",)
-    citations = tuple(_citation(unit, evidence[unit.number - 1]) for unit in units)
-    return Draft(question, text, citations, (), tuple(evidence), warnings=warnings, confidence=confidence)
-
-
-def shown(text: str) -> str:
-    """A unit as the answer shows it: on one line, without brackets that would read as markers of ours."""
-    return parse_markers(" ".join(text.split()), 0).text
-
-
-def _citation(unit: Unit, document: Document) -> Citation:
-    place = place_of(document, unit.number)
-    return Citation(
-        marker=unit.number,
-        chunk_id=place.chunk_id,
-        source=place.source,
-        page=place.page,
-        section_path=place.section_path,
-        span=unit.span.shift(place.start),
-        quote=unit.text,
-    )
+    citations = tuple(citation_of(unit, evidence[unit.number - 1]) for unit in units)
+    return Draft(question, text, citations, (), tuple(evidence), confidence=confidence)
 
 
 def embedding_of(embeddings: Embeddings | None) -> Embed | None:

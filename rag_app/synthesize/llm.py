@@ -169,7 +169,7 @@ class LLMSynthesizer(Synthesizer):
             return replace(nothing, phantoms=draft.phantoms)
         if not draft.citations and declines(draft.text, self.abstention_text):
             return replace(draft, abstained=True, abstention_reason="model_declined")
-        return draft
+        return self.settle(draft)
 
     def stream_draft(self, inputs: dict[str, Any], config: RunnableConfig | None = None) -> Iterator[Event]:
         """The answer while it is written. When the stream dies, what was shown is retracted and ModelError raised."""
@@ -241,7 +241,9 @@ class LLMSynthesizer(Synthesizer):
         reply = Reply(said) if state.message is None else replace(models.reply_of(state.message), text=said)
         draft = replace(self.finish(prepared, reply), seconds=time.perf_counter() - state.start)
         shown = "".join(state.shown)
-        if draft.text != shown and (shown or not draft.abstained):
+        if shown and not draft.abstained and draft.text != shown and draft.text.startswith(shown):
+            yield Token(draft.text[len(shown) :])
+        elif draft.text != shown and (shown or not draft.abstained):
             yield Retraction(draft.text, "; ".join(draft.warnings[-1:]) or "citations were added")
         yield from closing_events(draft)
 

@@ -140,15 +140,17 @@ def test_numbers_count_only_with_the_unit_that_is_asked_for(question: str, sente
 
 
 def test_a_number_of_something_else_is_no_disagreement() -> None:
-    from rag_app.synthesize.conflicts import conflict
+    from rag_app.synthesize.conflicts import disagreement
     from rag_app.synthesize.relevance import units_of
 
     rule = Document("The controller stops the pump after 20 seconds without flow.", metadata={"source": "a.md"})
     log = Document("The pump ran without flow for 11 minutes on May 23.", metadata={"source": "b.md"})
     newer = Document("The controller stops the pump after 12 seconds without flow.", metadata={"source": "c.md"})
     question = "After how many seconds without flow does the controller stop the pump?"
-    assert conflict(question, units_of([rule, log]), [rule, log]) is None
-    assert conflict(question, units_of([rule, newer]), [rule, newer]) == "The sources disagree [1][2]."
+    units = units_of([rule, log])
+    assert disagreement(question, units, units, [rule, log]) is None
+    units = units_of([rule, newer])
+    assert disagreement(question, units[:1], units, [rule, newer]) == (units[0], units[1])
 
 
 @pytest.mark.parametrize(
