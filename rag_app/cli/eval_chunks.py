@@ -33,16 +33,16 @@ def _measure(
 ) -> dict[str, Any]:
     from pathlib import Path
 
-    from rag_app.cli.common import load_settings, progress_bar
-    from rag_app.cli.split import make_splitter
+    from rag_app.cli.common import progress_bar
+    from rag_app.cli.split import make_splitter, settings_with
     from rag_app.evaluate.chunks import load_corpus, score_chunks
     from rag_app.split import CheckpointCollector
     from rag_app.types import ConfigError, LoadFailure, to_json
 
     if read not in (None, "parent", "window"):
         raise ConfigError(f"--read: {read!r} is not known; use parent or window")
-    settings = load_settings(config, sets)
-    splitter = make_splitter(settings, kind)
+    settings = settings_with(kind, config, sets)
+    splitter = make_splitter(settings)
     questions: list[Any] = []
     failed: list[dict[str, str]] = []
     collector, chunks = CheckpointCollector(), list[Any]()

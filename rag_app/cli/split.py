@@ -11,6 +11,7 @@ from rag_app.cli.common import ConfigOption, JsonOption, SetOption
 if TYPE_CHECKING:
     from langchain_core.documents import Document
 
+    from rag_app.settings import Settings
     from rag_app.split import SpanSplitter
 
 KINDS = ("recursive", "semantic", "sentence", "parent", "markdown", "html", "code", "page", "auto")
@@ -34,11 +35,11 @@ def register(app: typer.Typer) -> None:
 
 
 def _run(paths: list[str], kind: str | None, config: str | None, sets: list[str] | None, as_json: bool) -> int:
-    from rag_app.cli.common import emit, load_settings, progress_bar, warn
+    from rag_app.cli.common import emit, progress_bar, warn
     from rag_app.types import LoadFailure
 
-    settings = load_settings(config, sets)
-    splitter = make_splitter(settings, kind)
+    settings = settings_with(kind, config, sets)
+    splitter = make_splitter(settings)
     failed = 0
     rows: list[dict[str, Any]] = []
     with progress_bar() as progress:
@@ -61,19 +62,24 @@ def _run(paths: list[str], kind: str | None, config: str | None, sets: list[str]
     return 1 if failed else 0
 
 
-def make_splitter(settings: Any, kind: str | None) -> SpanSplitter:
-    """The settings' splitter, or one of `kind` with its defaults; ConfigError for an unknown kind."""
-    from pydantic import TypeAdapter
+def settings_with(kind: str | None, config: str | None, sets: list[str] | None) -> Settings:
+    """The settings whose splitter is of `kind`; `--set split.chunk_size=...` then means a field of that kind."""
+    from rag_app.cli.common import load_settings
+    from rag_app.types import ConfigError
 
+    if kind is None:
+        return load_settings(config, sets)
+    if kind not in KINDS:
+        raise ConfigError(f"--splitter: {kind!r} is not known; use one of {', '.join(KINDS)}")
+    return load_settings(config, [f"split.kind={kind}", *(sets or [])])
+
+
+def make_splitter(settings: Settings) -> SpanSplitter:
+    """The settings' splitter, with the embedder as its ruler where it wants one."""
     from rag_app.cli.common import warn
-    from rag_app.split import Splitter
-    from rag_app.types import ConfigError, RagAppError
+    from rag_app.types import RagAppError
 
     splitter: SpanSplitter = settings.split
-    if kind is not None and kind != getattr(splitter, "kind", None):
-        if kind not in KINDS:
-            raise ConfigError(f"--splitter: {kind!r} is not known; use one of {', '.join(KINDS)}")
-        splitter = TypeAdapter[Any](Splitter).validate_python({"kind": kind})
     if splitter.uses_tokens:
         embedder = settings.embed
         try:

@@ -77,3 +77,10 @@ def test_eval_chunks_scores_against_gold_spans(tmp_path: Path, capsys: pytest.Ca
     code, rows, _ = _run(capsys, "eval", "chunks", str(tmp_path), "--json", "--set", "embed.kind=hashing")
     assert code == 0
     assert rows[0]["scores"]["recall"] == 1.0  # type: ignore[index]
+
+
+def test_a_splitter_named_on_the_line_takes_its_own_settings(manual: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    big = _run(capsys, str(manual), "--splitter", "recursive", "--set", "split.chunk_size=2000", "--json")
+    small = _run(capsys, str(manual), "--splitter", "recursive", "--set", "split.chunk_size=40", "--json")
+    assert big[0] == small[0] == 0
+    assert len(small[1]) > len(big[1])
