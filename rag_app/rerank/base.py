@@ -115,8 +115,19 @@ class Reranker(BaseDocumentCompressor):
         )
 
     def _candidates(self, documents: Sequence[Document]) -> tuple[list[Document], list[Removal]]:
-        """The first `max_candidates` with an id each (their place, where they came without), and what was left."""
-        named = [d if d.id else d.model_copy(update={"id": f"candidate-{i:04d}"}) for i, d in enumerate(documents, 1)]
+        """The first `max_candidates` with an id each (their place, where they came without), and what was left.
+
+        One that comes again has one vote. Another text under the same id is another candidate, and gets a number.
+        """
+        known: dict[str, Document] = {}
+        for place, document in enumerate(documents, start=1):
+            base = name = str(document.id or f"candidate-{place:04d}")
+            count = 1
+            while name in known and known[name].page_content != document.page_content:
+                count += 1
+                name = f"{base}#{count}"
+            known.setdefault(name, document if document.id == name else document.model_copy(update={"id": name}))
+        named = list(known.values())
         limit = len(named) if self.max_candidates is None else self.max_candidates
         detail = f"only the first {limit} candidates are reranked"
         return named[:limit], [Removal(str(d.id), "rerank", "beyond max_candidates", detail) for d in named[limit:]]
@@ -132,7 +143,12 @@ class Reranker(BaseDocumentCompressor):
         rest = self._checked(query, candidates[4:fitting]) if fitting > 4 else Scored((), ())
         detail = f"{fitting} of {len(candidates)} candidates fit into {self.max_latency_ms:g} ms at {each:.1f} ms each"
         left_out = [Removal(str(d.id), "rerank", "over budget", detail) for d in candidates[fitting:]]
-        return Scored(first.raw + rest.raw, first.relevance + rest.relevance, first.warnings + rest.warnings), left_out
+        return self.joined(first, rest), left_out
+
+    def joined(self, first: Scored, rest: Scored) -> Scored:
+        """The scores of two calls about one question as those of one."""
+        warnings = tuple(dict.fromkeys(first.warnings + rest.warnings))
+        return Scored(first.raw + rest.raw, first.relevance + rest.relevance, warnings)
 
     def _checked(self, query: str, candidates: Sequence[Document]) -> Scored:
         scored = self.score(query, candidates)

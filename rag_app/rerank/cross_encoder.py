@@ -109,11 +109,20 @@ class CrossEncoderReranker(Reranker):
             raw = tuple(float(value) for value in found)
         except (TypeError, ValueError):
             raise ModelError(f"{type(encoder).__name__} gave no number for a candidate: {found!r}") from None
+        return self._on_scale(raw)
+
+    def joined(self, first: Scored, rest: Scored) -> Scored:
+        raw = first.raw + rest.raw
+        return super().joined(first, rest) if hasattr(self._encoder, "predict") else self._on_scale(raw)
+
+    def _on_scale(self, raw: tuple[float, ...]) -> Scored:
+        """A foreign encoder's scores of one question, all of them: one scale for all."""
         warnings: tuple[str, ...] = ()
         scale = self.scale
         if scale == "auto":
             scale = "probability" if all(0 <= value <= 1 for value in raw) else "logit"
-            warnings = (f"rerank: the encoder's scores were taken as {scale}s; say so with `scale`",)
+            told = "probabilities" if scale == "probability" else "logits"
+            warnings = (f"rerank: the encoder's scores were taken as {told}; say so with `scale`",)
         elif scale == "probability" and any(not 0 <= value <= 1 for value in raw if math.isfinite(value)):
             raise ModelError(
                 f"rerank.scale: scores such as {max(raw, key=abs):g} are no probabilities; set it to logit"

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from langchain_core.cross_encoders import BaseCrossEncoder
 from langchain_core.documents import Document
 
 from rag_app.rerank import CrossEncoderReranker
+from rag_app.rerank.base import sigmoid
 from rag_app.types import ConfigError, ModelError
 
 VOCABULARY = [
@@ -136,3 +138,31 @@ def test_langchains_own_cross_encoder_is_accepted_and_its_scale_known(folder: An
     theirs = CrossEncoderReranker(encoder=HuggingFaceCrossEncoder(model_name=path), threshold=None)
     ours = CrossEncoderReranker(model=path, threshold=None)
     assert theirs.score("pump", PASSAGES).raw == pytest.approx(ours.score("pump", PASSAGES).raw)
+
+
+def test_scores_of_one_question_are_on_one_scale_also_when_asked_in_two_calls() -> None:
+    replies = iter([[0.1, 0.2, 0.3, 0.4], [5.0, -3.0]])
+
+    class TwoCalls(BaseCrossEncoder):
+        def score(self, text_pairs: list[tuple[str, str]]) -> list[float]:
+            return next(replies)
+
+    documents = [Document(id=f"c{i}", page_content=f"text {i}") for i in range(6)]
+    reranker = CrossEncoderReranker(encoder=TwoCalls(), max_latency_ms=1e6, threshold=None)
+    found = reranker.compress_documents(documents, "q")
+    relevance = {document.id: document.metadata["relevance_score"] for document in found}
+    assert relevance["c0"] == pytest.approx(sigmoid(0.1))
+    assert relevance["c5"] == pytest.approx(sigmoid(-3.0))
+    assert list(relevance.values()) == sorted(relevance.values(), reverse=True)
+
+
+def test_a_candidate_that_comes_again_has_one_vote_and_two_texts_under_one_id_stay_two() -> None:
+    class Lengths(BaseCrossEncoder):
+        def score(self, text_pairs: list[tuple[str, str]]) -> list[float]:
+            return [len(text) / 10 for _, text in text_pairs]
+
+    texts = ["aa", "aa", "bbbb"]
+    documents = [Document(id="x", page_content=text) for text in texts]
+    found = CrossEncoderReranker(encoder=Lengths(), threshold=None).compress_documents(documents, "q")
+    assert [(d.page_content, d.metadata["relevance_score"]) for d in found] == [("bbbb", 0.4), ("aa", 0.2)]
+    assert len({d.id for d in found}) == 2
