@@ -80,7 +80,7 @@ def test_eval_chunks_scores_against_gold_spans(tmp_path: Path, capsys: pytest.Ca
 
 
 def test_a_splitter_named_on_the_line_takes_its_own_settings(manual: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    big = _run(capsys, str(manual), "--splitter", "recursive", "--set", "split.chunk_size=2000", "--json")
-    small = _run(capsys, str(manual), "--splitter", "recursive", "--set", "split.chunk_size=40", "--json")
+    big = _run(capsys, "split", str(manual), "--splitter", "recursive", "--set", "split.chunk_size=2000", "--json")
+    small = _run(capsys, "split", str(manual), "--splitter", "recursive", "--set", "split.chunk_size=40", "--json")
     assert big[0] == small[0] == 0
     assert len(small[1]) > len(big[1])
