@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -30,12 +30,16 @@ def register(app: typer.Typer) -> None:
         config: ConfigOption = None,
         sets: SetOption = None,
         as_json: JsonOption = False,
+        rows: Annotated[
+            Path | None,
+            typer.Option("--rows", metavar="FILE", help="Write a line a question; eval calibrate reads it."),
+        ] = None,
         limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the first so many questions.")] = None,
     ) -> None:
         """Ask every question of the file and compare with its gold answers."""
         import json
 
-        from rag_app.evaluate.answers import evaluate_answers, read_gold
+        from rag_app.evaluate.answers import answer_row, ask_all, measure_answers, read_gold
         from rag_app.pipeline import build_chain, open_index
         from rag_app.types import ConfigError
 
@@ -45,10 +49,28 @@ def register(app: typer.Typer) -> None:
             raise ConfigError(f"the questions {str(questions)!r} are not JSON lines: {error}; mend that line") from None
         settings = load_settings(config, sets)
         with open_index(settings, index) as opened, progress_bar() as progress:
-            figures = evaluate_answers(build_chain(settings, opened).invoke, gold, progress=progress)
+            answered = ask_all(build_chain(settings, opened).invoke, gold, progress=progress)
+        if rows is not None:
+            kind = settings.rerank.kind
+            write_rows(rows, [answer_row(*pair, reranker=kind) for pair in answered])
+        figures = measure_answers(answered)
         if as_json:
             emit(figures)
             return
-        for name, value in figures.items():
+        conflicts = {f"conflict_{name}": value for name, value in figures.pop("conflicts").items()}
+        for name, value in (figures | conflicts).items():
             if name != "risk_coverage":
-                console().print(f"{name:>20}  {'-' if value is None else round(value, 3)}", highlight=False)
+                shown = "-" if value is None else value if isinstance(value, dict) else round(value, 3)
+                console().print(f"{name:>22}  {shown}", highlight=False)
+
+
+def write_rows(path: Path, rows: list[dict[str, Any]]) -> None:
+    """JSON lines; ConfigError when the file cannot be written."""
+    import json
+
+    from rag_app.types import ConfigError
+
+    try:
+        path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"--rows {str(path)!r} cannot be written ({error.strerror}); name another file") from None

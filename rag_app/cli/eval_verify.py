@@ -59,18 +59,21 @@ def eval_verify(
 def eval_calibrate(
     claims: Annotated[
         Path,
-        typer.Argument(help="Judged claims: a claims.jsonl, a reviewed review file, or answers with their claims."),
+        typer.Argument(help="Judged claims, a reviewed review file, or the rows of `eval answers --rows`."),
     ],
     as_json: JsonOption = False,
     level: Annotated[str | None, typer.Option("--level", help="lexical, entailment or llm.")] = None,
     config: ConfigOption = None,
     sets: SetOption = None,
 ) -> None:
-    """The threshold of support that fits a small labeled set, and the risk-coverage curve of the scores."""
+    """The threshold that fits a small labeled set: of support for claims, of answering for rows of `eval answers`."""
     from rag_app.cli.verify import build_verifier
     from rag_app.evaluate.claims import calibration_report
     from rag_app.types import ConfigError
 
+    if (answered := answer_rows(claims)) is not None:
+        calibrate_answering(answered, as_json)
+        return
     rows = read_labeled(claims)
     verifier = build_verifier(config, sets, level)
     verdicts = [verifier.verify_claim(claim, sources) for claim, sources, _ in rows]
@@ -85,6 +88,37 @@ def eval_calibrate(
         emit(result)
     else:
         _show_calibration(result)
+
+
+def answer_rows(path: Path) -> list[dict[str, Any]] | None:
+    """The rows of a file that `eval answers --rows` wrote; None when it is another file."""
+    rows = []
+    for _, line in file_lines(path, "the rows"):
+        try:
+            row = json.loads(line)
+        except json.JSONDecodeError:
+            return None
+        if not isinstance(row, dict) or not {"answerable", "confidence"} <= row.keys():
+            return None
+        rows.append(row)
+    return rows or None
+
+
+def calibrate_answering(rows: list[dict[str, Any]], as_json: bool) -> None:
+    """Print the synthesizer's threshold for each reranker, as `--set` lines."""
+    from rag_app.evaluate.answers import calibrate_answers
+
+    found = calibrate_answers(rows)
+    if as_json:
+        emit({"rerankers": found})
+        return
+    for one in found:
+        typer.echo(" ".join(f"--set {setting}" for setting in one["settings"]))
+        low, high = one["interval"]
+        typer.echo(
+            f"  # {one['questions']} questions, {one['answerable']} answerable; [{low}, {high}]: balanced accuracy "
+            f"{one['balanced_accuracy']}, on other questions about {one['held_out']}"
+        )
 
 
 def _show_calibration(result: dict[str, Any]) -> None:

@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rag_app.answer import Answer
+from rag_app.answer import CONFLICT_WARNING, Answer
+from rag_app.cite import parse_markers
+from rag_app.evaluate import claims
 from rag_app.types import ConfigError
 
 _ARTICLES = re.compile(r"\b(?:a|an|the|der|die|das|ein|eine)\b")
@@ -18,32 +20,47 @@ _CJK = re.compile(r"([\u3040-\u9fff\uac00-\ud7af])")
 
 @dataclass(frozen=True, slots=True)
 class GoldAnswer:
-    """A question with its right answers; `passages` are quotes that a citation may rest on."""
+    """A question with its right answers; `passages` are quotes that a citation may rest on.
+
+    `other_answers` are what sources that disagree say.
+    """
 
     id: str
     question: str
     answers: tuple[str, ...] = ()
     answerable: bool = True
     passages: tuple[str, ...] = ()
+    other_answers: tuple[str, ...] = ()
+
+
+Row = tuple[GoldAnswer, Answer]
 
 
 def read_gold(rows: Iterable[Mapping[str, Any]]) -> list[GoldAnswer]:
-    """Gold answers from JSON rows: {"id", "question", "answers" or "answer", "answerable"?, "gold"? or "passages"?}."""
+    """Gold answers from JSON rows.
+
+    A row is {"id", "question", "answers" or "answer", "answerable"?, "gold"? or "passages"?, "other_answers"?}; an
+    answer may be a list of ways to write it.
+    """
     gold: list[GoldAnswer] = []
     for number, row in enumerate(rows, start=1):
-        if not isinstance(row.get("question"), str):
+        if not isinstance(row, Mapping) or not isinstance(row.get("question"), str):
             raise ConfigError(f"line {number} of the questions has no 'question'; write one as a string")
-        answers = row.get("answers", row.get("answer"))
-        answers = [answers] if isinstance(answers, str) else list(answers or ())
+        answers, others = strings(row.get("answers", row.get("answer"))), strings(row.get("other_answers"))
         passages = [
             p if isinstance(p, str) else str(p.get("quote", "")) for p in row.get("passages", row.get("gold", ()))
         ]
         answerable = bool(row.get("answerable", bool(answers)))
         name = str(row.get("id", row.get("_id", number)))
-        gold.append(
-            GoldAnswer(name, row["question"], tuple(map(str, answers)), answerable, tuple(filter(None, passages)))
-        )
+        gold.append(GoldAnswer(name, row["question"], answers, answerable, tuple(filter(None, passages)), others))
     return gold
+
+
+def strings(value: Any) -> tuple[str, ...]:
+    """The strings of a value: itself, or those of a list, however deep."""
+    if isinstance(value, (list, tuple)):
+        return tuple(text for item in value for text in strings(item))
+    return () if value is None else (str(value),)
 
 
 def normal_words(text: str) -> list[str]:
@@ -86,52 +103,163 @@ def cites_gold(quote: str, gold: GoldAnswer) -> bool:
 def evaluate_answers(
     ask: Callable[[str], Answer], gold: Sequence[GoldAnswer], *, progress: Callable[[int, int, str], None] | None = None
 ) -> dict[str, Any]:
-    """Ask every question and measure: one object of shares in [0, 1], None where there is nothing to divide by.
+    """Ask every question and measure (`measure_answers`)."""
+    return measure_answers(ask_all(ask, gold, progress=progress))
 
-    Citation precision is the share of citations that rest on gold, recall the share of answered questions with at
-    least one such citation; support is the mean share of supported claims; `wrongly_answered` are unanswerable
-    questions that got an answer, `wrongly_refused` answerable ones that got none.
-    """
-    rows: list[tuple[GoldAnswer, Answer]] = []
+
+def ask_all(
+    ask: Callable[[str], Answer], gold: Sequence[GoldAnswer], *, progress: Callable[[int, int, str], None] | None = None
+) -> list[Row]:
+    """Every question with its answer."""
+    rows: list[Row] = []
     for number, item in enumerate(gold, start=1):
         rows.append((item, ask(item.question)))
         if progress is not None:
             progress(number, len(gold), "questions")
+    return rows
+
+
+def measure_answers(rows: Sequence[Row]) -> dict[str, Any]:
+    """One object of shares in [0, 1], None where there is nothing to divide by.
+
+    Citation precision is the share of citations that rest on gold, recall the share of answered questions with at
+    least one such citation; support is the mean share of supported claims; `wrongly_answered` are unanswerable
+    questions that got an answer, `wrongly_refused` answerable ones that got none; `right` is the share of questions
+    that were answered from gold or rightly refused. `conflicts`: see `conflict_measures`.
+    """
     answered = [(g, a) for g, a in rows if g.answerable and not a.abstained]
     answerable, unanswerable = [g for g, _ in rows if g.answerable], [(g, a) for g, a in rows if not g.answerable]
     hits = [[cites_gold(citation.quote, g) for citation in a.citations] for g, a in answered]
     supported = [verdict.label == "supported" for _, a in answered for verdict in a.verdicts]
+    texts = [(without_markers(a.text), g.answers) for g, a in answered]
     return {
         "questions": len(rows),
         "answered": len(answered),
         "citation_precision": _share([hit for row in hits for hit in row]),
         "citation_recall": _share([any(row) for row in hits]),
-        "holds_answer": _share([holds_answer(a.text, g.answers) for g, a in answered]),
-        "exact_match": _share([exact_match(a.text, g.answers) for g, a in answered]),
-        "f1": _share([token_f1(a.text, g.answers) for g, a in answered]),
+        "holds_answer": _share([holds_answer(*pair) for pair in texts]),
+        "exact_match": _share([exact_match(*pair) for pair in texts]),
+        "f1": _share([token_f1(*pair) for pair in texts]),
         "support": _share(supported),
         "phantoms": sum(len(a.phantoms) for _, a in rows),
         "wrongly_refused": len(answerable) - len(answered),
         "answerable": len(answerable),
         "wrongly_answered": sum(not a.abstained for _, a in unanswerable),
         "unanswerable": len(unanswerable),
+        "right": _share([is_right(g, a) for g, a in rows]),
+        "abstentions": dict(sorted(Counter(a.abstention_reason for _, a in rows if a.abstention_reason).items())),
+        "conflicts": conflict_measures(rows),
         "risk_coverage": risk_coverage(rows),
     }
 
 
-def risk_coverage(rows: Sequence[tuple[GoldAnswer, Answer]]) -> list[dict[str, float]]:
-    """What share would be answered at each confidence, and what share of those answers would be wrong."""
-    judged = [
-        (a.confidence, not (g.answerable and any(cites_gold(c.quote, g) for c in a.citations)))
-        for g, a in rows
-        if a.confidence is not None
+def without_markers(text: str) -> str:
+    """The text without citation markers, as it is compared with gold."""
+    return parse_markers(text, 0).text
+
+
+def is_right(gold: GoldAnswer, answer: Answer) -> bool:
+    """Whether an answerable question was answered from gold, or an unanswerable one refused."""
+    if answer.abstained or not gold.answerable:
+        return answer.abstained and not gold.answerable
+    return any(cites_gold(citation.quote, gold) for citation in answer.citations)
+
+
+def names_conflict(answer: Answer) -> bool:
+    """Whether the answer says that its sources disagree, or abstained because they do."""
+    return any(warning.startswith(CONFLICT_WARNING) for warning in answer.warnings)
+
+
+def conflict_measures(rows: Sequence[Row]) -> dict[str, Any]:
+    """How disagreement is told, over the questions that were not refused for another reason.
+
+    Of `disputed` questions (with `other_answers`): the share whose answer names the conflict, the share that cites
+    both versions, and the share whose text has the other version only, without a word; of the undisputed questions the
+    share where a conflict is named all the same.
+    """
+    told = [(g, a) for g, a in rows if not a.abstained or a.abstention_reason == "sources_conflict"]
+    disputed, plain = [p for p in told if p[0].other_answers], [p for p in told if not p[0].other_answers]
+    versions = [(holds_answer(a.text, g.answers), holds_answer(a.text, g.other_answers)) for g, a in disputed]
+    return {
+        "disputed": len(disputed),
+        "named": _share([names_conflict(a) for _, a in disputed]),
+        "both_versions": _share([true and other for true, other in versions]),
+        "other_only": _share(
+            [o and not t and not names_conflict(a) for (t, o), (_, a) in zip(versions, disputed, strict=True)]
+        ),
+        "undisputed": len(plain),
+        "falsely_named": _share([names_conflict(a) for _, a in plain]),
+    }
+
+
+def risk_coverage(rows: Sequence[Row]) -> list[dict[str, float]]:
+    """The curve from the surest answers to all that were given: thresholds, coverage and risk (Geifman, El-Yaniv 2017).
+
+    Coverage is the share of all questions that are answered at the threshold; risk the share of those answers that
+    are wrong (not from gold, or to an unanswerable question). What was refused is covered by no point.
+    """
+    judged = [(a.confidence, is_right(g, a)) for g, a in rows if not a.abstained and a.confidence is not None]
+    steps = claims.risk_coverage([sure for sure, _ in judged], [right for _, right in judged])
+    share = len(judged) / len(rows) if rows else 0.0
+    return [
+        {"coverage": step.coverage * share, "risk": step.risk, "threshold": step.threshold}
+        for step in claims.thinned(steps, 11)
     ]
-    judged.sort(key=lambda pair: -pair[0])
-    curve = []
-    for place in sorted({max(1, round(len(judged) * step / 10)) for step in range(1, 11)}) if judged else ():
-        risk = sum(wrong for _, wrong in judged[:place]) / place
-        curve.append({"coverage": place / len(judged), "risk": risk, "threshold": judged[place - 1][0]})
-    return curve
+
+
+def answer_row(gold: GoldAnswer, answer: Answer, **more: Any) -> dict[str, Any]:
+    """A question and what became of it, as JSON values: what `calibrate_answers` reads."""
+    return {
+        "id": gold.id,
+        "question": gold.question,
+        "answerable": gold.answerable,
+        "abstained": answer.abstained,
+        "reason": answer.abstention_reason,
+        "confidence": answer.confidence,
+        "right": is_right(gold, answer),
+        "conflict": names_conflict(answer),
+        "text": answer.text,
+        **more,
+    }
+
+
+def calibrate_answers(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """For each reranker of the rows, the threshold of the synthesizer that best tells what can be answered.
+
+    The threshold has the greatest balanced accuracy on "answerable"; rows without a confidence (no evidence at all,
+    or a synthesizer that gives none) take no part. ConfigError when a reranker's rows are all of one kind.
+    """
+    by_reranker: dict[str, list[tuple[float, bool]]] = {}
+    for number, row in enumerate(rows, start=1):
+        if not isinstance(row.get("answerable"), bool):
+            raise ConfigError(f'row {number} of the answers has no "answerable"; write true or false')
+        pairs = by_reranker.setdefault(str(row.get("reranker", "")), [])
+        if isinstance(row.get("confidence"), (int, float)):
+            pairs.append((float(row["confidence"]), row["answerable"]))
+    found = []
+    for reranker, pairs in sorted(by_reranker.items()):
+        scores, labels = [score for score, _ in pairs], [int(label) for _, label in pairs]
+        try:
+            report = claims.calibrated_threshold(scores, labels)
+        except ValueError:
+            raise ConfigError(
+                f"the answers with reranker {reranker or '(none named)'} have {sum(labels)} answerable and "
+                f"{len(labels) - sum(labels)} unanswerable questions with a confidence; give some of both, answered by "
+                "the extractive synthesizer"
+            ) from None
+        report["threshold"] = between(scores, report["threshold"])
+        settings = [f"rerank.kind={reranker}"] if reranker else []
+        settings.append(f"synthesize.threshold={report['threshold']}")
+        found.append(
+            {"reranker": reranker, "questions": len(pairs), "answerable": sum(labels), **report, "settings": settings}
+        )
+    return found
+
+
+def between(scores: Sequence[float], cut: float) -> float:
+    """A threshold that cuts where `cut` does, halfway to the next lower score: rounding it refuses nobody."""
+    cut = min((score for score in scores if round(score, 4) >= cut), default=cut)
+    return round((cut + max((score for score in scores if score < cut), default=cut)) / 2, 4)
 
 
 def _share(values: Sequence[float | bool]) -> float | None:
