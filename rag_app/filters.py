@@ -93,8 +93,8 @@ def lookup(metadata: Mapping[str, Any], field: str) -> Any:
 def flatten(metadata: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Every (field, value) that `lookup` can reach: `{"a": {"b": 1}}` gives `("a", {...})` and `("a.b", 1)`."""
     for key, value in metadata.items():
-        yield prefix + key, value
-        if isinstance(value, Mapping):
+        yield f"{prefix}{key}", value
+        if isinstance(value, Mapping) and "." not in str(key):  # a dot leads into an object of one word's name only
             for field, inner in flatten(value, f"{prefix}{key}."):
                 if field not in metadata:
                     yield field, inner

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import math
+import numbers
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -254,9 +255,20 @@ def trace_of(documents: Sequence[Document], question: str = "") -> RetrievalTrac
     for document in documents:
         stages = document.metadata.get("stages")
         for stage, place in stages.items() if isinstance(stages, Mapping) else ():
-            if isinstance(place, Mapping) and {"score", "rank"} <= place.keys():  # the key may be a person's own
-                rankings.setdefault(stage, []).append(Hit(str(document.id), float(place["score"]), int(place["rank"])))
+            if not isinstance(place, Mapping):  # the key may be a person's own
+                continue
+            score, order = finite(place.get("score")), finite(place.get("rank"))
+            if score is not None and order is not None:
+                rankings.setdefault(str(stage), []).append(Hit(str(document.id), score, int(order)))
     return RetrievalTrace(question, {s: tuple(sorted(hits, key=lambda h: h.rank)) for s, hits in rankings.items()})
+
+
+def finite(value: Any) -> float | None:
+    """The value as a plain number; None where it is none, or not a finite one."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        return None
+    number = float(value)
+    return number if math.isfinite(number) else None
 
 
 def rank(scores: Mapping[str, float]) -> tuple[Hit, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rag_app.filters import flatten, parse_filter
+from rag_app.filters import flatten, lookup, parse_filter
 from rag_app.types import ConfigError
 
 CHUNK: dict[str, Any] = {
@@ -142,3 +142,15 @@ def test_a_key_with_a_dot_wins_over_the_way_through_it() -> None:
 
 def test_the_fields_of_a_filter_are_known() -> None:
     assert parse_filter({"$or": [{"a": 1}, {"$not": {"b.c": 2}}]}).fields() == {"a", "b.c"}
+
+
+@pytest.mark.parametrize(
+    "metadata", [{"a.b": {"c": 1}}, {"a": {"b.c": {"d": 1}}}, {"a": {"b": 1}, "a.b": {"c": 2}}, {"a": {"b": {"c": 1}}}]
+)
+def test_what_flatten_gives_is_what_lookup_reaches(metadata: dict[str, Any]) -> None:
+    flat = dict(flatten(metadata))
+    assert {field: lookup(metadata, field) for field in flat} == flat
+
+
+def test_a_key_that_is_no_string_is_flattened_as_it_is_stored() -> None:
+    assert dict(flatten({1: {2: "x"}})) == {"1": {2: "x"}, "1.2": "x"}  # type: ignore[dict-item]

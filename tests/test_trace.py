@@ -100,3 +100,8 @@ def test_the_plot_has_one_panel_a_stage() -> None:
     pytest.importorskip("matplotlib")
     figure = fused([{"a": 3, "b": 2}, {"b": 1}], None, None).plot()
     assert [axis.get_title() for axis in figure.axes] == ["arm0", "arm1", "rrf"]
+
+
+def test_stages_that_are_a_persons_own_are_no_history() -> None:
+    for own in ("mine", {"a": 1}, {"a": {"score": None, "rank": 1}}, {"a": {"score": "x", "rank": "y"}}, [1]):
+        assert trace_of([Document(page_content="x", id="x", metadata={"stages": own})]).rankings == {}

@@ -17,7 +17,7 @@ from langchain_core.runnables import RunnableConfig
 
 from rag_app.retrieve.base import FilterLike, TracedRetriever
 from rag_app.retrieve.identity import identities
-from rag_app.trace import RetrievalTrace, trace_of
+from rag_app.trace import RetrievalTrace, finite, trace_of
 from rag_app.types import Hit
 
 if TYPE_CHECKING:
@@ -209,14 +209,13 @@ def _passing(documents: Sequence[Document], filter: FilterLike) -> tuple[list[Do
 def _scores(documents: Sequence[Document]) -> list[float]:
     """The arm's own scores where every document has one and they fall; else 1 / rank."""
     for read in (_last_stage, lambda d: d.metadata.get("relevance_score"), lambda d: d.metadata.get("score")):
-        values = [read(document) for document in documents]
-        if all(isinstance(value, int | float) for value in values):
-            numbers = [float(value) for value in values if value is not None]
-            if all(a >= b for a, b in pairwise(numbers)):
-                return numbers
+        numbers = [number for number in map(finite, map(read, documents)) if number is not None]
+        if len(numbers) == len(documents) and all(a >= b for a, b in pairwise(numbers)):
+            return numbers
     return [1 / place for place in range(1, len(documents) + 1)]
 
 
-def _last_stage(document: Document) -> float | None:
-    stages = document.metadata.get("stages")
-    return float(list(stages.values())[-1]["score"]) if stages else None
+def _last_stage(document: Document) -> Any:
+    stages = document.metadata.get("stages")  # the key may be a person's own
+    last = list(stages.values())[-1] if isinstance(stages, Mapping) and stages else None
+    return last.get("score") if isinstance(last, Mapping) else None

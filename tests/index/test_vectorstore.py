@@ -142,3 +142,10 @@ async def test_without_a_path_the_same_is_true_of_texts_and_without_blocking() -
     store = await LocalVectorStore.afrom_texts(["the pump", "the cat"], HashingEmbedder(), [{"n": 0}, {"n": 1}])
     assert (await store.asimilarity_search("cat", k=1))[0].metadata == {"n": 1}
     assert LocalVectorStore.from_texts([], HashingEmbedder()).similarity_search("cat") == []
+
+
+def test_keys_of_metadata_that_are_no_strings_are_stored_as_strings(store: LocalVectorStore) -> None:
+    store.add_texts(["the pump"], [{1: 2, "n": {3: "x"}}], ids=["a"])
+    assert store.get_by_ids(["a"])[0].metadata == {"1": 2, "n": {"3": "x"}}
+    assert [d.id for d in store.similarity_search("pump", filter={"1": 2})] == ["a"]
+    assert [d.id for d in store.similarity_search("pump", filter={"n.3": "x"})] == ["a"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 from typing import Any
 
@@ -299,3 +300,25 @@ def test_no_index_is_said_in_one_sentence() -> None:
 def test_less_than_one_result_cannot_be_asked_for(index: Any) -> None:
     with pytest.raises(ConfigError, match="ask for 1 or more"):
         HybridRetriever(index=index).invoke("pump", k=0)
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        {"stages": "mine"},
+        {"stages": {"a": 1}},
+        {"stages": {"a": {"score": None, "rank": 1}}},
+        {"stages": {"a": {"score": "x", "rank": "y"}}},
+        {"stages": []},
+        {"score": float("nan")},
+        {"score": float("inf")},
+        {"score": True},
+        {"relevance_score": "high"},
+    ],
+)
+@pytest.mark.parametrize("fusion", ["rrf", "linear", "dbsf"])
+def test_metadata_that_only_look_like_scores_are_a_persons_own(index: Any, own: Any, fusion: Any) -> None:
+    arm = Fixed(documents=[Document(page_content="mine", metadata=own), Document(page_content="other", metadata=own)])
+    record = trace(HybridRetriever(index=index, retrievers=[arm], fusion=fusion, weights=[1, 1, 1]).invoke("pump"))
+    assert [hit.score for hit in record.rankings["Fixed"]] == [1.0, 0.5]
+    assert all(math.isfinite(hit.score) for hit in record.rankings[fusion])
