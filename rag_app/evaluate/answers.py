@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections import Counter
@@ -259,7 +260,8 @@ def calibrate_answers(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]
 def between(scores: Sequence[float], cut: float) -> float:
     """A threshold that cuts where `cut` does, halfway to the next lower score: rounding it refuses nobody."""
     cut = min((score for score in scores if round(score, 4) >= cut), default=cut)
-    return round((cut + max((score for score in scores if score < cut), default=cut)) / 2, 4)
+    middle = (cut + max((score for score in scores if score < cut), default=cut)) / 2
+    return math.floor(middle * 1e4) / 1e4
 
 
 def _share(values: Sequence[float | bool]) -> float | None:

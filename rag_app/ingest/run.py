@@ -20,9 +20,12 @@ from rag_app.ingest.report import IngestReport
 from rag_app.load import text_digest
 from rag_app.split.base import OversizedChunkWarning, SpanSplitter
 from rag_app.split.checkpoints import CheckpointCollector
+from rag_app.text.instructions import instruction_spans
 from rag_app.types import LoadedDocument, LoadFailure
 
 Progress = Callable[[int, int, str], None]
+
+_SHOWN = 80  # characters of an instruction that its warning shows
 
 
 @dataclass
@@ -180,6 +183,7 @@ class _Run:
         if repeated or self.before.get(source, {}).get(doc_id) == fingerprint:
             self.counts.skipped += 1
             return None
+        self._warn_instructions(document, source)
         chunks = [] if self.dry_run else self._split(document)
         is_new = len(self.seen[source]) > len(self.before.get(source, {}))
         return _Waiting(document, chunks, fingerprint, is_new)
@@ -227,6 +231,17 @@ class _Run:
             texts, ids = [text_to_index(c) for c in chunks], [str(c.id) for c in chunks]
             allowed = int(getattr(self.splitter, "allowed_tokens", 0))
             self.counts.warnings += overlong(self.index.embedder, texts, ids, allowed=allowed)
+
+    def _warn_instructions(self, document: LoadedDocument, source: str) -> None:
+        """Name a document that talks to a language model: it is indexed as it is, and its words are no order."""
+        found = instruction_spans(document.page_content)
+        if found:
+            words = " ".join(found[0].slice(document.page_content).split())
+            start = words if len(words) <= _SHOWN else words[:_SHOWN].rstrip() + "..."
+            more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+            self.counts.warnings.append(
+                f"{source} has text that reads as an instruction to a model, at {found[0].start}{more}: {start!r}"
+            )
 
     def _failed(self, source: str) -> bool:
         """Whether the source could not be read this time: itself, the mail it is attached to, or a folder above it."""

@@ -98,9 +98,14 @@ include insert add append embed render display show attach begin start end finis
 tell inform convince persuade instruct urge advise reveal leak exfiltrate send post forward encode transmit upload email cite
 mention warn disclose let user users readers anyone humans claim correct official call invoke execute run use ki ignoriere ignorieren vergiss vergessen missachte beachte antworte antworten
 schreib schreibe schreiben gib sag sagen empfiehl ignorez oublie oubliez ignora ignorar olvida olvide dimentica
+ignorer ignorar oublier esque missachten missachtet beachten antworten antwortet schreibt
 """
 _TRIGGERS = frozenset(_TRIGGER_WORDS.split())
 _TEMPLATE = re.compile(r"<[|/<]|\[/?[IS]|#")
+# Beyond ASCII: accents and typography hide nothing; anything else might.
+_STRANGE = re.compile(
+    "[^\\x00-\\x7f\\xa0-\\xa9\\xab\\xac\\xae-\\xb1\\xb4-\\xb8\\xbb-\\u017e\\u2010-\\u2027\\u2030-\\u203d\\u20ac\\u2122]"
+)
 _DISGUISED = re.compile(r"[A-Za-z0-9+/]{24}|[a-z][013457@$][a-z]|(?:\w[ .\-_*]){5}", re.IGNORECASE)
 _SPACED = re.compile(r"\b(?:\w[ .\-_*]){4,}\w\b")
 
@@ -143,7 +148,8 @@ def _places(line: re.Match[str]) -> list[Span]:
     text = line.group()
     words = set(_WORDS.findall(text.casefold()))
     plain = text.isascii() and not _DISGUISED.search(text)
-    if plain and words.isdisjoint(_TRIGGERS) and not _TEMPLATE.search(text):
+    usual = plain or not (_STRANGE.search(text) or _DISGUISED.search(text))
+    if usual and words.isdisjoint(_TRIGGERS) and not _TEMPLATE.search(text):
         return []
     found = [Span(*match.span()).shift(line.start()) for match in _INSTRUCTION.finditer(text)]
     if not found and not plain and is_instruction(text):
