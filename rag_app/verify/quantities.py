@@ -44,11 +44,17 @@ for _dimension, _table in {
 _SYMBOLS = {"$": "money:usd", "€": "money:eur", "£": "money:gbp", "¥": "money:jpy", "₹": "money:inr"}
 _WORDS_TOO = {"in", "an", "ans", "ha", "min", "mi", "t", "s"}
 
+# Han and kana stand right beside digits: no space tells where a number begins and what it counts.
+_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_BEGINS_CJK = re.compile(f"[{_CJK}]")
+HAN_NUMBER = re.compile(
+    "[一二三四五六七八九十百千万亿億兆〇零两兩]{2}|[一二三四五六七八九十两兩](?=[年月日个個名人元円])"
+)
 _DIGITS = r"\d+(?:[.,'’\u202f\u00a0]\d+)*"
 _WORD_NUMBER = "|".join(sorted(NUMBER_WORDS, key=len, reverse=True))
 _SCALE = "|".join(sorted(_SCALES, key=len, reverse=True))
 _NUMBER = re.compile(
-    rf"(?P<currency>[$€£¥₹])?\s?(?<![\w.])(?P<sign>[-−](?=\d))?(?P<digits>{_DIGITS})(?P<ordinal>st|nd|rd|th)?"
+    rf"(?P<currency>[$€£¥₹])?\s?(?<!\.)(?<!(?![{_CJK}])\w)(?P<sign>[-−](?=\d))?(?P<digits>{_DIGITS})(?P<ordinal>st|nd|rd|th)?"
     rf"|\b(?P<words>(?:{_WORD_NUMBER})(?:[- ](?:{_WORD_NUMBER}))*)\b"
     rf"|\b(?P<bare>a|half a)\s(?=(?:dozen|hundred|thousand|million|billion)\b)",
     re.IGNORECASE,
@@ -166,7 +172,7 @@ def _finish(text: str, match: re.Match[str], readings: tuple[tuple[float, int], 
         noun = ""
     before = text[max(0, start - 24) : start]
     is_year = re.fullmatch(r"1\d{3}|20\d\d|2100", digits) is not None and not scaled
-    if name == "count" and is_year and (not noun or _BEFORE_YEAR.search(before)):
+    if name == "count" and is_year and (noun in ("", "年") or _BEFORE_YEAR.search(before)):
         name, noun = "year", ""
     if match["ordinal"]:
         name = "ordinal"
@@ -212,7 +218,7 @@ def _unit(text: str, end: int, match: re.Match[str]) -> tuple[tuple[str, int], f
                 continue
             dimension, factor = _UNITS[name]
             return (dimension, after.end()), factor, ""
-    return ("count", 0), 1.0, lowered
+    return ("count", 0), 1.0, lowered[0] if _BEGINS_CJK.match(lowered) else lowered
 
 
 def same_value(claim: Quantity, source: Quantity) -> bool:

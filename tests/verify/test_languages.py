@@ -35,3 +35,24 @@ def test_a_claim_in_another_language_is_handed_on_and_the_reason_says_so() -> No
     assert (verdict.label, verdict.reason) == ("not_found", FOREIGN)
     cascade = Verifier(level="entailment", scorer=lambda pairs: [(0.9, 0.0)] * len(pairs))
     assert cascade.verify_claim("The bridge was opened in 1887 and it is very long.", [GERMAN]).level == "entailment"
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "label"),
+    [
+        ("水泵在2019年停产", "水泵在2018年停产。", "contradicted"),
+        ("水泵在2018年停产", "水泵在2018年停产。", "supported"),
+        ("该工厂有25名员工", "该工厂有35名员工。", "contradicted"),
+        ("该工厂有35名员工", "工厂在2001年有35名员工，在2005年有90名员工。", "supported"),
+        ("收入为500万元", "收入为300万元。", "contradicted"),
+        ("売上は500億円だった", "売上は300億円だった。", "contradicted"),
+        ("売上は300億円だった", "売上は300億円だった。", "supported"),
+    ],
+)
+def test_numbers_are_read_where_no_space_stands_before_them(claim: str, source: str, label: str) -> None:
+    assert Verifier().verify_claim(claim, [source]).label == label
+
+
+def test_digits_beside_a_number_in_han_numerals_are_no_conflict() -> None:
+    checks = Verifier().verify_claim("收入为500万元", ["收入为五百万元。"]).checks
+    assert [check.outcome for check in checks] == ["unknown"]

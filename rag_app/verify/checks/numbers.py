@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rag_app.types import Check
 from rag_app.verify.checks.base import ABOUT, Aligned
-from rag_app.verify.quantities import Quantity, says
+from rag_app.verify.quantities import HAN_NUMBER, Quantity, says
 from rag_app.verify.words import is_function_word, stem
 
 _REACH = 40
@@ -33,7 +33,11 @@ def check_numbers(aligned: Aligned) -> Iterator[Check]:
             yield aligned.check("number", "unknown", ours.span, None)
         elif theirs and about and shared:
             yield aligned.check("number", "fail", ours.span, theirs.span)
-        elif about and ours.dimension != "ordinal":
+        elif (
+            about
+            and ours.dimension != "ordinal"
+            and not HAN_NUMBER.search(aligned.window_span.slice(aligned.source.text))
+        ):
             yield aligned.check("number absent", "fail", ours.span, None)
         else:
             yield aligned.check("number", "unknown", ours.span, None)
