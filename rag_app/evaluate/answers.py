@@ -124,14 +124,14 @@ def measure_answers(rows: Sequence[Row]) -> dict[str, Any]:
     """One object of shares in [0, 1], None where there is nothing to divide by.
 
     Citation precision is the share of citations that rest on gold, recall the share of answered questions with at
-    least one such citation; support is the mean share of supported claims; `wrongly_answered` are unanswerable
-    questions that got an answer, `wrongly_refused` answerable ones that got none; `right` is the share of questions
-    that were answered from gold or rightly refused. `conflicts`: see `conflict_measures`.
+    least one such citation; support is the share of factual claims that are supported; `wrongly_answered` are
+    unanswerable questions that got an answer, `wrongly_refused` answerable ones that got none; `right` is the share of
+    questions that were answered from gold or rightly refused. `conflicts`: see `conflict_measures`.
     """
     answered = [(g, a) for g, a in rows if g.answerable and not a.abstained]
     answerable, unanswerable = [g for g, _ in rows if g.answerable], [(g, a) for g, a in rows if not g.answerable]
     hits = [[cites_gold(citation.quote, g) for citation in a.citations] for g, a in answered]
-    supported = [verdict.label == "supported" for _, a in answered for verdict in a.verdicts]
+    verdicts = [verdict for _, a in answered for verdict in a.verdicts if verdict.claim.kind == "factual"]
     texts = [(without_markers(a.text), g.answers) for g, a in answered]
     return {
         "questions": len(rows),
@@ -141,7 +141,7 @@ def measure_answers(rows: Sequence[Row]) -> dict[str, Any]:
         "holds_answer": _share([holds_answer(*pair) for pair in texts]),
         "exact_match": _share([exact_match(*pair) for pair in texts]),
         "f1": _share([token_f1(*pair) for pair in texts]),
-        "support": _share(supported),
+        "support": _share([verdict.label == "supported" for verdict in verdicts]),
         "phantoms": sum(len(a.phantoms) for _, a in rows),
         "wrongly_refused": len(answerable) - len(answered),
         "answerable": len(answerable),

@@ -34,6 +34,14 @@ def standalone(question: str, history: Sequence[BaseMessage], chat_model: BaseCh
     return f"{last} {question}".strip()
 
 
+def answer_message(answer: Answer) -> AIMessage:
+    """The answer as a message of a conversation, with the whole Answer under `additional_kwargs["answer"]`.
+
+    For `RunnableWithMessageHistory` and LangGraph states; `Answer.from_json(json.dumps(...))` reads it back.
+    """
+    return AIMessage(answer.text, additional_kwargs={"answer": answer.to_dict()})
+
+
 def with_history(
     chain: Runnable[Any, Answer],
     get_session_history: Callable[[str], BaseChatMessageHistory],
@@ -55,8 +63,7 @@ def with_history(
         past = list(history.messages)
         state = {} if isinstance(input, str) else dict(input)
         answer = chain.invoke({**state, "question": standalone(question, past, chat_model), "history": past}, config)
-        reply = AIMessage(answer.text, additional_kwargs={"answer": answer.to_dict()})
-        history.add_messages([HumanMessage(question), reply])
+        history.add_messages([HumanMessage(question), answer_message(answer)])
         return answer
 
     return RunnableLambda(converse, name="conversation")
