@@ -51,9 +51,9 @@ _TENS = "thirty forty fifty sixty seventy eighty ninety"
 _ORDINAL = "first second third fourth fifth sixth seventh eighth ninth tenth"
 NEGATIONS = listed(
     "no not never none neither nor without cannot nobody noth nowher nicht kein nie niemal ohn weder pas jamai aucun "
-    "san nunca ningún ninguna tampoco"
+    "san nunca ningún ninguna tampoco niet geen não не нет"
 )
-"""Stems that deny, in English, German, French and Spanish."""
+"""Stems that deny, in English, German, French, Spanish, Dutch, Portuguese and Russian."""
 
 NUMBER_WORDS = {
     **{word: value for value, word in enumerate(_COUNTING.split())},

@@ -56,3 +56,17 @@ def test_numbers_are_read_where_no_space_stands_before_them(claim: str, source: 
 def test_digits_beside_a_number_in_han_numerals_are_no_conflict() -> None:
     checks = Verifier().verify_claim("收入为500万元", ["收入为五百万元。"]).checks
     assert [check.outcome for check in checks] == ["unknown"]
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("Завод в городе не закрылся", "Завод в городе закрылся."),
+        ("De pomp van de fabriek is niet rood", "De pomp van de fabriek is rood."),
+        ("A bomba da fábrica não é vermelha", "A bomba da fábrica é vermelha."),
+    ],
+)
+def test_a_denial_in_other_languages_contradicts(claim: str, source: str) -> None:
+    assert Verifier().verify_claim(claim, [source]).label == "contradicted"
+    assert Verifier().verify_claim(claim, [f"{claim}."]).label == "supported"
+    assert Verifier().verify_claim(source, [source]).label == "supported"

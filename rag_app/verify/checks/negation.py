@@ -18,7 +18,7 @@ _OTHERWISE = re.compile(
 )
 _SET_OFF = re.compile(r"\s*[=:]\s*(?:0\b|false\b|none\b|off\b|no\b)", re.IGNORECASE)
 _SCOPE = 3
-_PLAIN = frozenset(["not", "never", "cannot", "nicht", "nie", "pas", "jamai", "nunca"])
+_PLAIN = frozenset(["not", "never", "cannot", "nicht", "nie", "pas", "jamai", "nunca", "niet", "não", "не"])
 SURE = 0.6
 SAME, NEARLY_SAME = 0.4, 0.8
 """Both sides share this much of the clause that is denied, by weight, or they speak of two things."""
