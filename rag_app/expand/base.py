@@ -63,7 +63,7 @@ class Expander(BaseModel):
             text = sources[doc_id].page_content
             wanted = within(self.span(chunk, text), own, self.max_characters, len(text))
             earlier = [p for p in places if isinstance(p, _Place) and p.chunk.metadata["doc_id"] == doc_id]
-            taker = _settle(earlier, wanted, own, limit=self.max_characters, gap=self.joins_within)
+            taker = _settle(earlier, wanted, own, text, limit=self.max_characters, gap=self.joins_within)
             if isinstance(taker, _Place):
                 taker.anchors.append(own)
                 removed.append(Removal(str(chunk.id), "expand", "merged", f"its text is in {taker.chunk.id}"))
@@ -96,7 +96,7 @@ def within(span: Span, own: Span, limit: int, length: int) -> Span:
     return Span(start + excess - from_after, end - from_after)
 
 
-def _settle(earlier: Sequence[_Place], wanted: Span, own: Span, *, limit: int, gap: int) -> _Place | Span:
+def _settle(earlier: Sequence[_Place], wanted: Span, own: Span, text: str, *, limit: int, gap: int) -> _Place | Span:
     """The earlier place that takes the chunk in, or the span that is left for it beside the earlier ones."""
     for place in earlier:
         if place.span.start <= own.start and own.end <= place.span.end:
@@ -113,6 +113,9 @@ def _settle(earlier: Sequence[_Place], wanted: Span, own: Span, *, limit: int, g
             # Too long together: the later one keeps the part that the earlier one does not show.
             left, right = Span(wanted.start, place.span.start), Span(place.span.end, wanted.end)
             wanted = left if _shared(left, own) >= _shared(right, own) else right
+    shown = max(earlier, key=lambda place: _shared(place.span, own), default=None)
+    if shown is not None and _shared(shown.span, own) > 0 and not text[wanted.start : wanted.end].strip():
+        return shown  # several earlier ones together show all of it
     return wanted
 
 

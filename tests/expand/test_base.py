@@ -42,6 +42,7 @@ def test_expanded_documents_are_slices_that_never_repeat_text(places: list[tuple
     for document in found:
         span = Span(document.metadata["start_index"], document.metadata["end_index"])
         assert document.page_content == TEXT[span.start : span.end]
+        assert document.page_content
         assert not any(span.overlaps(other) for other in taken)
         taken.append(span)
     merged = {removal.chunk_id for removal in found.trace.removed}
@@ -77,3 +78,15 @@ def test_no_expansion_changes_nothing(chunk: Any) -> None:
 def test_an_index_is_needed(chunk: Any) -> None:
     with pytest.raises(ConfigError, match="needs the index"):
         ParentExpander().expand([chunk(0, 15)])
+
+
+def test_a_chunk_that_two_earlier_ones_show_together_is_merged_and_never_comes_back_empty() -> None:
+    places = [(0, 60), (60, 120), (30, 90)]
+    chunks = [
+        Document(id=f"d:{a}-{b}", page_content=TEXT[a:b], metadata={"doc_id": "d", "start_index": a, "end_index": b})
+        for a, b in places
+    ]
+    for expander in (ParentExpander, WindowExpander):
+        found = expander(index=One(), max_characters=60).expand(chunks)
+        assert [document.page_content for document in found] == [TEXT[:60], TEXT[60:120]]
+        assert [removal.chunk_id for removal in found.trace.removed] == ["d:30-90"]
