@@ -102,6 +102,12 @@ def import_faiss(
         documents, rows = read_docstore(docstore_file.read_bytes())
     except (pickle.UnpicklingError, EOFError, AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
         raise IndexDamagedError(f"{docstore_file} is not read: {error}") from error
+    beyond = [row for row in rows if not 0 <= row < len(vectors)]
+    if beyond:
+        raise IndexDamagedError(
+            f"{docstore_file} names row {beyond[0]}, {vectors_file.name} holds {len(vectors)} vectors; "
+            "the two files are of different stores: save the store again"
+        )
     own = as_embedder(embedder)
     if vectors.shape[1] != own.dimension:
         raise IndexMismatchError(

@@ -7,6 +7,7 @@ import pickle
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from langchain_core.documents import Document
 
@@ -68,3 +69,15 @@ def test_a_folder_with_such_a_pickle_is_damaged(saved: Path, tmp_path: Path) -> 
     (saved / "index.pkl").write_bytes(pickle.dumps((Evil(), {})))
     with pytest.raises(IndexDamagedError, match=r"system, which is refused"):
         import_faiss(saved, tmp_path / "new", embedder=EMBEDDER)
+
+
+@pytest.mark.community
+def test_a_row_that_has_no_vector_is_damaged_and_makes_no_index(saved: Path, tmp_path: Path) -> None:
+    import faiss
+
+    stored = faiss.read_index(str(saved / "index.faiss"))
+    stored.remove_ids(np.array([3]))
+    faiss.write_index(stored, str(saved / "index.faiss"))
+    with pytest.raises(IndexDamagedError, match="names row 3"):
+        import_faiss(saved, tmp_path / "new", embedder=EMBEDDER)
+    assert not (tmp_path / "new").exists()
