@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from langchain_core.document_loaders import BaseLoader
@@ -76,10 +78,20 @@ def test_progress_counts_every_file(folder: Path) -> None:
     assert seen == [(n, 5, "load") for n in range(1, 6)]
 
 
-def test_leaving_the_iterator_early_ends_the_workers(folder: Path) -> None:
+def test_leaving_the_iterator_early_ends_the_workers(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[subprocess.Popen[bytes]] = []
+
+    class Remembered(subprocess.Popen):  # type: ignore[type-arg]
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **kwargs)
+            started.append(self)
+
+    monkeypatch.setattr(subprocess, "Popen", Remembered)
     items = Loader(workers=1).load_all([folder])
     next(items)
+    assert started
     items.close()  # type: ignore[attr-defined]
+    assert all(worker.poll() is not None for worker in started)
 
 
 def test_foreign_documents_come_in_normalized_and_keep_their_metadata() -> None:
