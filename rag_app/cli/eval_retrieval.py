@@ -57,10 +57,7 @@ def _run(
     if unknown or not names:
         raise ConfigError(f"--rankings: {', '.join(unknown) or 'none'} unknown; take some of {', '.join(RANKINGS)}")
     settings = load_settings(config, sets)
-    data = read_dataset(folder, split=split)
-    if limit is not None:
-        for query_id in list(data.qrels)[limit:]:
-            del data.qrels[query_id]
+    data = read_dataset(folder, split=split, limit=limit)
     with (
         progress_bar() as progress,
         index_folder(directory) as place,

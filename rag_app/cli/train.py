@@ -67,10 +67,7 @@ def _run(
     if Path(out).exists() and (not Path(out).is_dir() or any(Path(out).iterdir())):
         raise ConfigError(f"--out: {out} is not empty; name a new folder")
     settings = load_settings(config, sets)
-    data = read_dataset(folder, split=split)
-    if limit is not None:
-        for query_id in list(data.qrels)[limit:]:
-            del data.qrels[query_id]
+    data = read_dataset(folder, split=split, limit=limit)
     with (
         progress_bar() as progress,
         index_folder(directory) as place,

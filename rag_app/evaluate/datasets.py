@@ -34,11 +34,11 @@ class Dataset:
             )
 
 
-def read_dataset(folder: str | Path, *, split: str | None = None) -> Dataset:
+def read_dataset(folder: str | Path, *, split: str | None = None, limit: int | None = None) -> Dataset:
     """The collection in `folder`; with `split`, of `queries.{split}.jsonl` and `qrels.{split}.tsv`.
 
-    Title and text are joined by a blank line. Judgments of unknown queries or documents are kept out; ConfigError names
-    a missing or broken file with its line.
+    With `limit`, only the first so many judged queries. Title and text are joined by a blank line. Judgments of unknown
+    queries or documents are kept out; ConfigError names a missing or broken file with its line.
     """
     root = Path(folder)
     middle = f".{split}" if split else ""
@@ -51,7 +51,7 @@ def read_dataset(folder: str | Path, *, split: str | None = None) -> Dataset:
     for query_id, document_id, grade in _judgments(root / f"qrels{middle}.tsv"):
         if query_id in queries and document_id in corpus:
             qrels.setdefault(query_id, {})[document_id] = grade
-    return Dataset(root.name, corpus, queries, qrels)
+    return Dataset(root.name, corpus, queries, dict(list(qrels.items())[:limit]))
 
 
 def _rows(path: Path, needed: tuple[str, ...]) -> Iterator[dict[str, Any]]:

@@ -43,7 +43,7 @@ def verified(chain: Any, *, verifier: Verifier | None = None, attribute: bool = 
 def _answer(input: Any, output: Any, verifier: Verifier, attribute: bool) -> Answer:
     if isinstance(output, Answer):
         return output
-    text = _text(output)
+    text = _text(output, _TEXTS)
     if text is None:
         raise ConfigError(
             f"verified() got a {type(output).__name__} without a text; give it one of {', '.join(_TEXTS[:5])}"
@@ -55,20 +55,21 @@ def _answer(input: Any, output: Any, verifier: Verifier, attribute: bool) -> Ans
             "verified() found no documents in the chain's output or input; "
             f"hand them on under one of {', '.join(_DOCUMENTS[:4])}"
         )
-    question = _question(input)
+    question = _text(input, _QUESTIONS) or ""
     return parse_citations(text, documents, question=question, verifier=verifier, attribute=attribute)
 
 
-def _text(output: Any) -> str | None:
-    if isinstance(output, str | BaseMessage):
-        return message_text(output)
-    if isinstance(output, Mapping):
-        for key in _TEXTS:
-            value = output.get(key)
-            if key == "messages" and isinstance(value, Sequence) and value:
-                value = value[-1]
-            if isinstance(value, str | BaseMessage):
-                return message_text(value)
+def _text(value: Any, keys: Sequence[str]) -> str | None:
+    """The text of a string, of a message, or of the first of `keys` that holds one; of messages the last."""
+    if isinstance(value, str | BaseMessage):
+        return message_text(value)
+    if isinstance(value, Mapping):
+        for key in keys:
+            found = value.get(key)
+            if key == "messages" and isinstance(found, Sequence) and found:
+                found = found[-1]
+            if isinstance(found, str | BaseMessage):
+                return message_text(found)
     return None
 
 
@@ -83,16 +84,3 @@ def _documents(value: Any) -> list[Document] | None:
             ):
                 return list(found)
     return None
-
-
-def _question(value: Any) -> str:
-    if isinstance(value, str | BaseMessage):
-        return message_text(value)
-    if isinstance(value, Mapping):
-        for key in _QUESTIONS:
-            found = value.get(key)
-            if key == "messages" and isinstance(found, Sequence) and found:
-                found = found[-1]
-            if isinstance(found, str | BaseMessage):
-                return message_text(found)
-    return ""
