@@ -196,7 +196,7 @@ def _cut(text: str, bare: _Bare, part: Segment, cuts: Sequence[tuple[int, list[M
         words = bare.text[first:last]
         if run and not bare.text[ends[number] : last].strip(_STOPS):
             # "... is 5 [1]." ends before its marker: the span of a claim holds no marker.
-            last = max(first, ends[number])
+            last = first + len(bare.text[first : ends[number]].rstrip())
         if first >= last or not _WORD.search(bare.text[first:last]):
             if bound and run:
                 bound[-1] = _with(bound[-1], run)

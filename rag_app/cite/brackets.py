@@ -29,7 +29,11 @@ HALF_WRAPPER = re.compile(
     re.I,
 )
 _PARSED_ITEM = re.compile(rf"(\d+)(?:({BLANK}{_DASH}{BLANK})(\d+))?")
+JOIN = re.compile(rf"{BLANK}(?:(?:[,;、，；&]|(?<=[ \t])(?:and|und|et|y|or|oder)\b){BLANK})?")
+HALF_JOIN = re.compile(rf"{BLANK}(?:[,;、，；&]|a|an|and|u|un|und|e|et|y|o|or|od|ode|oder)?{BLANK}\Z")
 WIDEST_RANGE = 100
+LONGEST_RUN = 32
+"""Brackets that are read as one run: a stream reads a run anew with each piece, until it ends."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,12 @@ from dataclasses import dataclass, field
 
 from rag_app.cite import indexing, syntax
 from rag_app.cite.brackets import (
-    BLANK,
     BRACKET,
     HALF_BRACKET,
+    HALF_JOIN,
     HALF_WRAPPER,
+    JOIN,
+    LONGEST_RUN,
     WRAPPERS,
     Bracket,
     Marker,
@@ -26,15 +28,8 @@ from rag_app.cite.syntax import WAIT
 from rag_app.cite.tidy import TidyWriter
 from rag_app.types import Span
 
-_JOIN = re.compile(rf"{BLANK}(?:(?:[,;、，；&]|(?<=[ \t])(?:and|und|et|y|or|oder)\b){BLANK})?")
-_HALF_JOIN = re.compile(rf"{BLANK}(?:[,;、，；&]|a|an|and|u|un|und|e|et|y|o|or|od|ode|oder)?{BLANK}\Z")
 _SPECIAL = re.compile(r"[`\[［【<\\(（*^\n]|\$\$|(?:https?|ftp)://")
 _HALF_SPECIAL = re.compile(r"(?:h|ht|htt|https?|https?:|https?:/|f|ft|ftp|ftp:|ftp:/|\$)\Z")
-_INDENTED = re.compile(r"(?: {4}|\t)[ \t]*\S[^\n]*")
-_LIST_LINE = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\S")
-_LABEL = re.compile(r"\[(?!\^)[^\[\]\n]*\]")
-_HALF_LABEL = re.compile(r"\[[^\[\]\n]*\Z")
-_HALF_LIST_LINE = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)]?)?[ \t]*\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +60,7 @@ class StreamParser:
     _markers: list[Marker] = field(default_factory=list)
     _phantoms: list[str] = field(default_factory=list)
     _told: tuple[int, int] = (0, 0)
+    _pairs: syntax.BracketPairs = field(default_factory=syntax.BracketPairs)
 
     def feed(self, piece: str) -> ParsedText:
         """Take the next piece; return the text, markers and phantoms that no later piece can change."""
@@ -124,12 +120,12 @@ class StreamParser:
         if blank_so_far:
             self._after_blank = True
             return None
-        if not final and _HALF_LIST_LINE.match(raw, position):
+        if not final and syntax.HALF_LIST_LINE.match(raw, position):
             return WAIT
-        code = _INDENTED.match(raw, position)
+        code = syntax.INDENTED.match(raw, position)
         if code and self._after_blank and not self._in_list:
             return code.end() if final or code.end() < len(raw) else WAIT
-        self._in_list = bool(_LIST_LINE.match(raw, position)) or (self._in_list and raw[position] in " \t")
+        self._in_list = bool(syntax.LIST_LINE.match(raw, position)) or (self._in_list and raw[position] in " \t")
         self._after_blank = False
         return None
 
@@ -190,7 +186,7 @@ class StreamParser:
             self._write_run(run.brackets, run.end)
             return True
         if raw[position] == "[":
-            end = syntax.link_end(raw, position, final)
+            end = syntax.link_end(raw, position, final, self._pairs)
             if end == WAIT:
                 return False
             numeric = BRACKET.match(raw, position)
@@ -217,7 +213,7 @@ class StreamParser:
         raw = self._raw
         brackets: list[Bracket] = []
         end, start, join = position, position, ""
-        while True:
+        while len(brackets) < LONGEST_RUN:
             found = BRACKET.match(raw, start)
             if found is None:
                 if not final and HALF_BRACKET.match(raw, start):
@@ -230,10 +226,10 @@ class StreamParser:
                 break
             brackets.append(read_numbers(found, self.n, join))
             end = found.end()
-            joined = _JOIN.match(raw, end)
+            joined = JOIN.match(raw, end)
             start = joined.end() if joined else end
             join = raw[end:start]
-            if not final and _HALF_JOIN.match(raw, end):
+            if not final and HALF_JOIN.match(raw, end):
                 return _UNCERTAIN
         return _Run(brackets, end) if brackets else None
 
@@ -249,10 +245,9 @@ class StreamParser:
                 if link is not None:
                     return WAIT if link == WAIT else 0
             if after == "[" and not BRACKET.match(raw, end):
-                if not final and _HALF_LABEL.match(raw, end):
-                    return WAIT
-                if _LABEL.match(raw, end):
-                    return 0
+                label = syntax.label_end(raw, end, final)
+                if label is not None:
+                    return WAIT if label == WAIT else 0
             if not follows:
                 if (
                     not final

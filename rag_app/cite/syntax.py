@@ -7,6 +7,7 @@ None when it is something else, and WAIT when the text so far leaves that open; 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from typing import Final
 
 WAIT: Final = -1
@@ -26,8 +27,12 @@ _ESCAPED = re.compile(r"\\(?:.|\Z)")
 _TAG = re.compile(r"<(?:[A-Za-z/][^<>\n]*|![^<>]*|https?:[^<>\s]*)>")
 _VERBATIM_TAG = re.compile(r"<(code|pre|kbd|samp|script|style|math)\b[^<>]*>", re.IGNORECASE)
 _URL = re.compile(r"(?:https?|ftp)://[^\s<>`，。；、）】]*")
-_LABEL = re.compile(r"\[[^\[\]\n]*\]")
+_LABEL = re.compile(r"\[(?!\^)[^\[\]\n]*\]")
 _HALF_LABEL = re.compile(r"\[[^\[\]\n]*\Z")
+_PAIRED = re.compile(r"\\.|[\[\]]|\n\n", re.DOTALL)
+INDENTED = re.compile(r"(?: {4}|\t)[ \t]*\S[^\n]*")
+LIST_LINE = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\S")
+HALF_LIST_LINE = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)]?)?[ \t]*\Z")
 URL_START = re.compile(r"(?:https?|ftp)://")
 _URL_MARKER = re.compile(r"[\[［【]\d+(?:[ \t]*[,\-–][ \t]*\d+)*[\]］】](?:[\[［【]\d+[\]］】])*[.,;:!?)\"'*_]*\Z")
 
@@ -146,46 +151,59 @@ def destination_end(raw: str, start: int, final: bool) -> int | None:
     found = _DESTINATION.match(raw, start, start + LONGEST_LINK)
     if found:
         return found.end()
+    if final or len(raw) - start >= LONGEST_LINK:
+        return None
     rest = _ESCAPED.sub("", raw[start:])
-    still_open = ")" not in rest and "\n" not in rest and len(rest) < LONGEST_LINK
-    return WAIT if not final and (still_open or (rest.count("(") > rest.count(")") and "\n" not in rest)) else None
+    return WAIT if "\n" not in rest and (")" not in rest or rest.count("(") > rest.count(")")) else None
 
 
-def link_end(raw: str, start: int, final: bool) -> int | None:
+def link_end(raw: str, start: int, final: bool, pairs: BracketPairs) -> int | None:
     """The end of `[text](destination)` or `[text][reference]` that opens at `start`; text may hold brackets."""
-    close = closing_bracket(raw, start)
+    close = pairs.closing(raw, start)
     if close is None:
-        return None if final or "\n\n" in raw[start:] or len(raw) - start >= LONGEST_LINK else WAIT
+        return None if final or len(raw) - start >= LONGEST_LINK or "\n\n" in raw[start:] else WAIT
     if close + 1 == len(raw):
         return None if final else WAIT
     if raw[close + 1] == "(":
         return destination_end(raw, close + 1, final)
     if raw[close + 1] == "[":
-        label = _LABEL.match(raw, close + 1)
-        if label is None:
-            return WAIT if not final and _HALF_LABEL.match(raw, close + 1) else None
-        return label.end()
+        return label_end(raw, close + 1, final)
     return None
 
 
-def closing_bracket(raw: str, start: int) -> int | None:
-    """Where the bracket at `start` closes, on the same paragraph; None when it does not (yet)."""
-    depth = 0
-    position = start
-    while position < min(len(raw), start + LONGEST_LINK):
-        char = raw[position]
-        if char == "\\":
-            position += 1
-        elif char == "[":
-            depth += 1
-        elif char == "]":
-            depth -= 1
-            if depth == 0:
-                return position
-        elif char == "\n" and raw[position + 1 : position + 2] == "\n":
-            return None
-        position += 1
-    return None
+def label_end(raw: str, start: int, final: bool) -> int | None:
+    """The end of a link's `[reference]`; None for a footnote and for a bracket that holds brackets."""
+    if not final and _HALF_LABEL.match(raw, start):
+        return WAIT
+    label = _LABEL.match(raw, start)
+    return label.end() if label else None
+
+
+@dataclass(slots=True)
+class BracketPairs:
+    """Where each square bracket closes, read once while the text grows: what never closes costs no second look."""
+
+    _closing: dict[int, int] = field(default_factory=dict)
+    _open: list[int] = field(default_factory=list)
+    _position: int = 0
+
+    def closing(self, raw: str, start: int) -> int | None:
+        """Where the bracket at `start` closes, on the same paragraph; None when it does not (yet), or too far away."""
+        self._read(raw)
+        close = self._closing.get(start)
+        return close if close is not None and close - start < LONGEST_LINK else None
+
+    def _read(self, raw: str) -> None:
+        for found in _PAIRED.finditer(raw, self._position):
+            self._position = found.end()
+            if found.group() == "[":
+                self._open.append(found.start())
+            elif found.group() == "\n\n":
+                self._open.clear()
+            elif found.group() == "]" and self._open:
+                self._closing[self._open.pop()] = found.start()
+        # An escape or a blank line may go on in the next piece.
+        self._position = max(self._position, len(raw) - raw.endswith(("\\", "\n")))
 
 
 def _until(raw: str, start: int, close: str, final: bool, skip: int = 1) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -180,3 +181,27 @@ def test_what_opens_and_does_not_close_is_the_same_in_a_stream(text: str) -> Non
     assert _stream(list(text), 3) == expected
     for cut in range(1, len(text)):
         assert _stream([text[:cut], text[cut:]], 3) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[ " * 6000, "[" * 6000, "*[" * 6000, "[^ " * 6000, "[9 " * 6000, "[1](" * 6000, "[1][" * 6000, "(see [9" * 6000,
+     "[1]" * 6000, "[\n" * 6000],
+)  # fmt: skip
+def test_what_never_closes_is_read_in_linear_time(text: str) -> None:
+    def seconds(raw: str) -> float:
+        started = time.perf_counter()
+        _stream([raw[at : at + 40] for at in range(0, len(raw), 40)], 3)
+        return time.perf_counter() - started
+
+    seconds(text[: len(text) // 4])
+    assert seconds(text) < 10 * seconds(text[: len(text) // 4]) + 0.2
+    assert seconds(text) < 3
+
+
+def test_more_markers_in_a_row_than_a_run_holds_are_all_read() -> None:
+    text = "It is so " + "[1][7]" * 40 + "."
+    parsed = parse_markers(text, 3)
+    assert parsed.text == "It is so " + "[1]" * 40 + "."
+    assert (len(parsed.markers), len(parsed.phantoms)) == (40, 40)
+    assert _stream(list(text), 3) == (parsed.text, list(parsed.markers), list(parsed.phantoms))
