@@ -166,7 +166,8 @@ def link_end(raw: str, start: int, final: bool, pairs: BracketPairs) -> int | No
         return None if final else WAIT
     if raw[close + 1] == "(":
         return destination_end(raw, close + 1, final)
-    if raw[close + 1] == "[":
+    # `[^1][2]` is a footnote and a marker, no link.
+    if raw[close + 1] == "[" and not raw.startswith("[^", start):
         return label_end(raw, close + 1, final)
     return None
 
