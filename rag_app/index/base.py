@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
-from langchain_core.documents import Document
 
 from rag_app.filters import Filter
-from rag_app.types import Hit, LoadedDocument
+
+if TYPE_CHECKING:
+    from langchain_core.documents import Document
+
+    from rag_app.types import Hit, LoadedDocument
 
 FilterLike = Mapping[str, Any] | Filter | None
 

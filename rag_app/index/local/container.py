@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rag_app.types import IndexDamagedError
+from rag_app.errors import IndexDamagedError
 
 Array = npt.NDArray[Any]
 _MAGIC = b"ragapp1\n"

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from langchain_core.documents import Document
 
+from rag_app.errors import ConfigError, EmbeddingError, IndexDamagedError
 from rag_app.index.local.container import read_arrays
 from rag_app.index.local.identity import check_settings
 from rag_app.index.local.manifest import NAME, check_contents, check_sizes, files_of, read_manifest
 from rag_app.index.local.segment import Segment
 from rag_app.index.local.snapshot import Snapshot
-from rag_app.index.local.state import LiveSegment
-from rag_app.index.settings import IndexSettings
-from rag_app.types import ConfigError, EmbeddingError, IndexDamagedError, LoadedDocument
+from rag_app.index.local.state import BuiltWith, LiveSegment
+
+if TYPE_CHECKING:
+    from langchain_core.documents import Document
+
+    from rag_app.index.settings import IndexSettings
+    from rag_app.types import LoadedDocument
 
 # Up to this size all checksums are verified on opening: about 10 ms.
 _VERIFY_BELOW = 16 << 20
@@ -46,7 +50,7 @@ def load(folder: Path, settings: IndexSettings | None) -> tuple[dict[str, Any], 
     missing: FileNotFoundError | None = None
     for _ in range(_OPEN_TRIES):
         manifest = read_manifest(folder)
-        own = check_settings(manifest, settings)
+        own = manifest["settings"] if settings is None else check_settings(manifest, settings)
         try:
             check_sizes(folder, manifest)
             if sum(facts["size"] for facts in files_of(manifest).values()) <= _VERIFY_BELOW:
@@ -63,7 +67,7 @@ def load(folder: Path, settings: IndexSettings | None) -> tuple[dict[str, Any], 
     )
 
 
-def _open_snapshot(folder: Path, manifest: Mapping[str, Any], settings: IndexSettings) -> Snapshot:
+def _open_snapshot(folder: Path, manifest: Mapping[str, Any], settings: BuiltWith) -> Snapshot:
     dimension = int(manifest["embedder"]["dimension"]) if manifest["embedder"] else 0
     parts = []
     for entry in manifest["segments"]:

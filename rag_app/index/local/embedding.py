@@ -6,20 +6,22 @@ import threading
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from langchain_core.documents import Document
 
-from rag_app.embed import Embedder
-from rag_app.embed.batches import embed_texts
-from rag_app.embed.cache import EmbeddingCache
+from rag_app.errors import EmbeddingError
 from rag_app.index.local.container import Array
 from rag_app.index.local.reader import IndexReader
 from rag_app.index.local.records import read_chunk, text_to_index
 from rag_app.index.local.snapshot import Snapshot
-from rag_app.index.local.writer import Writer
-from rag_app.types import EmbeddingError
+
+if TYPE_CHECKING:
+    from langchain_core.documents import Document
+
+    from rag_app.embed import Embedder
+    from rag_app.embed.cache import EmbeddingCache
+    from rag_app.index.local.writer import Writer
 
 Progress = Callable[[int, int, str], None]
 # The cache may hold twice as many vectors as the index before it is cleared up, and these.
@@ -50,6 +52,8 @@ class IndexEmbedding(IndexReader):
         """Vectors by chunk id, from the cache where it has them; and the reason for each chunk that has none."""
         if self._snapshot.dimension == 0:
             return {}, {}
+        from rag_app.embed.batches import embed_texts
+
         texts = {str(chunk.id): text_to_index(chunk) for chunk in chunks}
         texts = {chunk_id: text for chunk_id, text in texts.items() if text.strip()}
         embedder = self.embedder
@@ -70,7 +74,9 @@ class IndexEmbedding(IndexReader):
         return vectors
 
     def _open_cache(self) -> EmbeddingCache | None:
-        if self._settings.embedding_cache and self._cache is None:
+        if self.settings.embedding_cache and self._cache is None:
+            from rag_app.embed.cache import EmbeddingCache
+
             self._cache = EmbeddingCache(self.path / "cache", self.embedder)
         return self._cache
 

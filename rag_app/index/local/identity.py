@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import TypeAdapter
 
-from rag_app.embed import Embedder, Embedding
-from rag_app.index.settings import IndexSettings
-from rag_app.types import ConfigError, IndexMismatchError
+from rag_app.errors import ConfigError, IndexMismatchError
+
+if TYPE_CHECKING:
+    from rag_app.embed import Embedder
+    from rag_app.index.settings import IndexSettings
 
 # Embedded at the first commit and again by whoever opens: the same model gives the same vectors, whatever its name.
 CANARIES = (
@@ -39,6 +40,10 @@ def embedder_of(manifest: Mapping[str, Any]) -> Embedder:
         raise ConfigError("the index has no vectors; build it with an embedder to search by meaning")
     if not built.get("settings"):
         raise ConfigError(f"the index was built with {built['name']!r}, an object of yours; pass it as `embedder`")
+    from pydantic import TypeAdapter
+
+    from rag_app.embed import Embedding
+
     embedder: Embedder = TypeAdapter(Embedding).validate_python(built["settings"])
     return embedder
 
@@ -89,14 +94,28 @@ def check_canaries(manifest: Mapping[str, Any], embedder: Embedder) -> None:
         )
 
 
-def check_settings(manifest: Mapping[str, Any], settings: IndexSettings | None) -> IndexSettings:
-    """The settings in effect: the manifest's, with BM25's formula and limits from those given.
+def settings_of(built: IndexSettings | Mapping[str, Any]) -> IndexSettings:
+    """The settings as the manifest has them, validated; IndexMismatchError when this version knows no such settings."""
+    from pydantic import ValidationError
+
+    from rag_app.index.settings import IndexSettings
+
+    try:
+        return IndexSettings.model_validate(built)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        raise IndexMismatchError(
+            f"the index was built with settings that this rag_app does not know "
+            f"({'.'.join(map(str, fault['loc']))}: {fault['msg']}); rebuild with `rag-app index --rebuild`"
+        ) from None
+
+
+def check_settings(manifest: Mapping[str, Any], settings: IndexSettings) -> IndexSettings:
+    """The given settings: BM25's formula and the limits may differ from the manifest's.
 
     IndexMismatchError when the given analyzer is another one than the index was built with.
     """
-    built = IndexSettings.model_validate(manifest["settings"])
-    if settings is None:
-        return built
+    built = settings_of(manifest["settings"])
     if settings.analyzer != built.analyzer:
         raise IndexMismatchError(
             f"the index was built with the analyzer {built.analyzer!r}, the settings ask for {settings.analyzer!r}; "

@@ -6,13 +6,9 @@ import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from filelock import FileLock, Timeout
-from langchain_core.documents import Document
-from langchain_core.embeddings import Embeddings
-
-from rag_app.embed import Embedder, as_embedder
+from rag_app.errors import ConfigError, IndexLockedError
 from rag_app.filters import parse_filter
 from rag_app.index.base import FilterLike
 from rag_app.index.local.container import Array
@@ -23,9 +19,24 @@ from rag_app.index.local.manifest import FORMAT, NAME, read_manifest
 from rag_app.index.local.part import Pending
 from rag_app.index.local.records import fingerprint_of
 from rag_app.index.local.snapshot import Snapshot
-from rag_app.index.local.writer import Writer
-from rag_app.index.settings import IndexSettings
-from rag_app.types import ConfigError, IndexLockedError, LoadedDocument
+
+if TYPE_CHECKING:
+    from filelock import FileLock
+    from langchain_core.documents import Document
+    from langchain_core.embeddings import Embeddings
+
+    from rag_app.embed import Embedder
+    from rag_app.index.local.writer import Writer
+    from rag_app.index.settings import IndexSettings
+    from rag_app.types import LoadedDocument
+
+
+def _own(embedder: Embeddings | None) -> Embedder | None:
+    if embedder is None:
+        return None
+    from rag_app.embed import as_embedder
+
+    return as_embedder(embedder)
 
 
 class LocalIndex(IndexEmbedding):
@@ -37,7 +48,7 @@ class LocalIndex(IndexEmbedding):
 
     def __init__(self, path: Path, manifest: dict[str, Any], snapshot: Snapshot, embedder: Embedder | None) -> None:
         super().__init__(path, manifest, snapshot, embedder)
-        self._lock = FileLock(path / "lock", thread_local=False)
+        self._lock: FileLock | None = None
         self._notes: dict[str, Any] | None = None
         self._changes: dict[str, Any] = {}
 
@@ -56,6 +67,8 @@ class LocalIndex(IndexEmbedding):
 
         ConfigError when there is one already, unless `overwrite`: then the old one stays until the first commit.
         """
+        from rag_app.index.settings import IndexSettings
+
         folder = Path(path)
         settings = settings or IndexSettings()
         if (folder / NAME).exists() and not overwrite:
@@ -66,7 +79,7 @@ class LocalIndex(IndexEmbedding):
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ConfigError(f"the folder {folder} cannot be made ({error}); name another one") from error
-        own = None if embedder is None else as_embedder(embedder)
+        own = _own(embedder)
         manifest = {
             "format": FORMAT,
             "generation": 0,
@@ -98,7 +111,7 @@ class LocalIndex(IndexEmbedding):
         than those given. BM25's formula may differ: it is applied on search.
         """
         folder = Path(path)
-        own = None if embedder is None else as_embedder(embedder)
+        own = _own(embedder)
         manifest, snapshot = load(folder, settings)
         if own is not None:
             check_embedder(manifest, own)
@@ -125,7 +138,7 @@ class LocalIndex(IndexEmbedding):
                 return False
             if read_manifest(self.path)["generation"] == self._manifest["generation"]:
                 return False
-            self._manifest, self._snapshot = load(self.path, self._settings)
+            self._manifest, self._snapshot = load(self.path, self.settings)
             return True
 
     def close(self) -> None:
@@ -150,11 +163,16 @@ class LocalIndex(IndexEmbedding):
     def _begin(self, *, fresh: dict[str, Any] | None = None) -> Writer:
         if self._writer is not None:
             return self._writer
+        from filelock import FileLock, Timeout
+
+        from rag_app.index.local.writer import Writer
+
+        lock = self._lock = self._lock or FileLock(self.path / "lock", thread_local=False)
         try:
-            self._lock.acquire(timeout=self._settings.lock_timeout)
+            lock.acquire(timeout=self.settings.lock_timeout)
         except Timeout:
             raise IndexLockedError(
-                f"another process is writing to the index in {self.path} (waited {self._settings.lock_timeout:g} s); "
+                f"another process is writing to the index in {self.path} (waited {self.settings.lock_timeout:g} s); "
                 "try again when it is done"
             ) from None
         except OSError as error:
@@ -162,7 +180,7 @@ class LocalIndex(IndexEmbedding):
         try:
             if fresh is None:
                 if not self._lock_is_current():
-                    self._manifest, self._snapshot = load(self.path, self._settings)
+                    self._manifest, self._snapshot = load(self.path, self.settings)
             elif (self.path / NAME).exists():
                 old = read_generation(self.path)
                 fresh["generation"], fresh["next_segment"] = old
@@ -171,13 +189,13 @@ class LocalIndex(IndexEmbedding):
                 self.path,
                 self._manifest,
                 self._snapshot.segments,
-                self._settings,
+                self.settings,
                 dimension=self._snapshot.dimension,
                 embed=self._embed_or_raise,
                 clean=fresh is None,
             )
         except BaseException:
-            self._lock.release()
+            lock.release()
             raise
         return self._writer
 
@@ -188,7 +206,7 @@ class LocalIndex(IndexEmbedding):
         self._writer = None
         self._notes = None
         self._changes = {}
-        if self._lock.is_locked:
+        if self._lock is not None and self._lock.is_locked:
             self._lock.release()
 
     def upsert(

@@ -7,9 +7,10 @@ scores are those of a fresh build however the rows fell into segments.
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -26,9 +27,10 @@ from rag_app.index.local.ranking import (
     term_weights,
     top,
 )
-from rag_app.index.local.state import LiveSegment, State
-from rag_app.index.settings import IndexSettings
-from rag_app.types import Hit
+from rag_app.index.local.state import BuiltWith, LiveSegment, State
+
+if TYPE_CHECKING:
+    from rag_app.types import Hit
 
 _TERM_BYTES = 64 << 20
 _QUERY_BYTES = 1 << 18
@@ -45,14 +47,16 @@ class TermPostings(NamedTuple):
 class KeywordRanking(State):
     """A committed state, ranked by BM25."""
 
-    def __init__(self, segments: Sequence[LiveSegment], settings: IndexSettings, dimension: int) -> None:
+    def __init__(self, segments: Sequence[LiveSegment], settings: BuiltWith, dimension: int) -> None:
         super().__init__(segments, settings, dimension)
         self._floor: float | None = None
         self._postings: Kept[TermPostings] = Kept(_TERM_BYTES)
         self._queries: Kept[dict[str, int]] = Kept(_QUERY_BYTES)
-        self._norms = [
-            length_norms(settings.bm25, lengths=part.segment.lengths, average=self.average) for part in self.segments
-        ]
+
+    @functools.cached_property
+    def _norms(self) -> list[Array]:
+        bm25 = self.settings.bm25
+        return [length_norms(bm25, lengths=part.segment.lengths, average=self.average) for part in self.segments]
 
     def query_terms(self, query: str) -> dict[str, int]:
         """The terms of the query, with how often it has them."""
@@ -162,4 +166,6 @@ class KeywordRanking(State):
 
 def ranked(pairs: Sequence[tuple[str, float]]) -> tuple[Hit, ...]:
     """Pairs of id and score, best first, as hits."""
+    from rag_app.types import Hit
+
     return tuple([Hit(chunk_id, score, rank) for rank, (chunk_id, score) in enumerate(pairs, start=1)])

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from rag_app.errors import IndexDamagedError, IndexMismatchError, IndexMissingError
 from rag_app.index.local.container import sync_file
-from rag_app.types import IndexDamagedError, IndexMismatchError, IndexMissingError
 
 FORMAT = 1
 NAME = "manifest.json"

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from langchain_core.documents import Document
 
 from rag_app.index.local.container import Array
 from rag_app.index.local.segment import Segment
 from rag_app.index.local.state import LiveSegment
-from rag_app.types import LoadedDocument
+
+if TYPE_CHECKING:
+    from langchain_core.documents import Document
+
+    from rag_app.types import LoadedDocument
 
 
 @dataclass

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from rag_app.index.local.container import Array
-from rag_app.index.settings import BM25Settings
+
+if TYPE_CHECKING:
+    from rag_app.index.settings import BM25Settings
 
 Floats = npt.NDArray[np.float64]
 

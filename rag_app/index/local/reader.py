@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
-from langchain_core.documents import Document
 
-from rag_app.embed import Embedder
+from rag_app.errors import ConfigError, IndexDamagedError
 from rag_app.filters import parse_filter
 from rag_app.index.base import FilterLike
 from rag_app.index.local.doors import check_queries
 from rag_app.index.local.identity import check_canaries, check_embedder, embedder_of
 from rag_app.index.local.manifest import check_contents, damaged_files
 from rag_app.index.local.snapshot import Snapshot
-from rag_app.index.settings import IndexSettings
-from rag_app.types import ConfigError, Hit, IndexDamagedError, LoadedDocument
+
+if TYPE_CHECKING:
+    from langchain_core.documents import Document
+
+    from rag_app.embed import Embedder
+    from rag_app.index.settings import IndexSettings
+    from rag_app.types import Hit, LoadedDocument
 
 T = TypeVar("T")
 
@@ -31,7 +35,6 @@ class IndexReader:
         self._manifest = manifest
         self._snapshot = snapshot
         self._embedder = embedder
-        self._settings = snapshot.settings
         self._verified = False
 
     @property
@@ -147,7 +150,7 @@ class IndexReader:
     @property
     def settings(self) -> IndexSettings:
         """Analyzer, BM25 and dense settings in effect."""
-        return self._settings
+        return self._snapshot.settings
 
     @property
     def manifest(self) -> dict[str, Any]:

@@ -10,13 +10,17 @@ import json
 import pathlib
 import uuid
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from langchain_core.documents import Document
 
+from rag_app.errors import ConfigError
 from rag_app.index.local.container import encode
-from rag_app.types import ConfigError, Layout, LoadedDocument
+
+if TYPE_CHECKING:
+    from langchain_core.documents import Document
+
+    from rag_app.types import LoadedDocument
 
 _DATETIME, _DATE = "$datetime", "$date"
 # Touching or moving a file does not change the document.
@@ -84,6 +88,8 @@ def chunk_line(chunk: Document) -> bytes:
 
 def read_chunk(chunk_id: str, record: Mapping[str, Any]) -> Document:
     """The chunk as it was put in."""
+    from langchain_core.documents import Document
+
     return Document(id=chunk_id, page_content=record["text"], metadata=revived(record["metadata"]))
 
 
@@ -101,6 +107,8 @@ def document_line(document: LoadedDocument, fingerprint: str) -> bytes:
 
 def read_document(doc_id: str, record: Mapping[str, Any]) -> LoadedDocument:
     """The document as it was put in."""
+    from rag_app.types import Layout, LoadedDocument
+
     return LoadedDocument(
         id=doc_id,
         page_content=record["text"],

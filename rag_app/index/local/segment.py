@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from langchain_core.documents import Document
 
+from rag_app.errors import IndexDamagedError
 from rag_app.index.local.columns import Columns, build_columns
 from rag_app.index.local.container import (
     Array,
@@ -28,7 +28,9 @@ from rag_app.index.local.manifest import describe
 from rag_app.index.local.neighbors import FILES, SMALLEST, Neighbors, write_neighbors
 from rag_app.index.local.postings import Postings, TermsOfEach, build_postings, merge_postings
 from rag_app.index.local.records import chunk_line, revived, text_to_index
-from rag_app.types import IndexDamagedError
+
+if TYPE_CHECKING:
+    from langchain_core.documents import Document
 
 ARRAYS, CHUNKS, DOCUMENTS, VECTORS = "arrays.bin", "chunks.jsonl", "documents.jsonl", "vectors.f32"
 

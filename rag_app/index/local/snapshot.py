@@ -9,6 +9,7 @@ product is as fast as FAISS's scan for one query and several times as fast for m
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,7 +18,9 @@ from rag_app.index.local.container import Array
 from rag_app.index.local.keyword import KeywordRanking, ranked
 from rag_app.index.local.ranking import best_of, candidates, cosines, top
 from rag_app.index.local.state import LiveSegment
-from rag_app.types import Hit
+
+if TYPE_CHECKING:
+    from rag_app.types import Hit
 
 # Products of unit rows in single precision differ from double ones by less.
 _SLACK = 1e-5

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from langchain_core.documents import Document
 
 from rag_app.filters import Filter, parse_filter
 from rag_app.index.base import FilterLike
 from rag_app.index.local.container import Array
+from rag_app.index.local.identity import settings_of
 from rag_app.index.local.kept import Kept
 from rag_app.index.local.records import read_chunk, read_document
 from rag_app.index.local.segment import Segment
-from rag_app.index.settings import IndexSettings
-from rag_app.types import LoadedDocument
 
+if TYPE_CHECKING:
+    from langchain_core.documents import Document
+
+    from rag_app.index.settings import IndexSettings
+    from rag_app.types import LoadedDocument
+
+BuiltWith: TypeAlias = "IndexSettings | Mapping[str, Any]"  # settings, or what the manifest says of them
 _MASK_BYTES = 16 << 20
 
 
@@ -49,9 +56,9 @@ class LiveSegment:
 class State:
     """Committed segments with their statistics and documents; it never changes, so any number of threads may ask it."""
 
-    def __init__(self, segments: Sequence[LiveSegment], settings: IndexSettings, dimension: int) -> None:
+    def __init__(self, segments: Sequence[LiveSegment], settings: BuiltWith, dimension: int) -> None:
         self.segments = tuple(segments)
-        self.settings = settings
+        self._built_with = settings
         self.dimension = dimension
         self.count = sum(part.count for part in self.segments)
         self.average = sum(part.total_length for part in self.segments) / self.count if self.count else 0.0
@@ -64,6 +71,11 @@ class State:
             for code, number in enumerate(np.bincount(codes, minlength=len(part.segment.languages)).tolist()):
                 languages[part.segment.languages[code]] += number
         self.languages = [name for name, n in sorted(languages.items(), key=lambda p: (-p[1], p[0])) if n]
+
+    @functools.cached_property
+    def settings(self) -> IndexSettings:
+        """Analyzer, formula and limits in effect; validated when first asked for, as opening does without pydantic."""
+        return settings_of(self._built_with)
 
     def masks(self, filter: FilterLike) -> list[Array | None]:
         """For each segment which rows may be returned; None when all may."""

@@ -8,10 +8,9 @@ import math
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from langchain_core.documents import Document
 
 from rag_app.filters import Filter
 from rag_app.index.local.container import Array, sync_file, write_arrays
@@ -21,7 +20,11 @@ from rag_app.index.local.records import document_line, source_of
 from rag_app.index.local.segment import Segment, StoredChunk, StoredDocument, merge_segments, write_segment
 from rag_app.index.local.snapshot import Snapshot
 from rag_app.index.local.state import LiveSegment
-from rag_app.index.settings import IndexSettings
+
+if TYPE_CHECKING:
+    from langchain_core.documents import Document
+
+    from rag_app.index.settings import IndexSettings
 
 Vectors = Mapping[str, Array]
 _SMALL = 1000

@@ -18,6 +18,7 @@ import pytest
 from rag_app.embed import HashingEmbedder
 from rag_app.index import IndexSettings, LocalIndex
 from rag_app.index.local.identity import CANARIES
+from rag_app.index.local.manifest import read_manifest, write_manifest
 from rag_app.text import Analyzer
 from rag_app.types import ConfigError, IndexDamagedError, IndexLockedError, IndexMismatchError, IndexMissingError
 
@@ -44,6 +45,28 @@ def test_what_goes_in_comes_out_after_reopening(filled: Path, pair: Pair) -> Non
     assert index.embedder == EMBEDDER
     assert index.fields()["n"] == "number"
     assert index.verify() == []
+
+
+def test_opening_an_index_imports_neither_langchain_nor_pydantic(filled: Path) -> None:
+    program = (
+        "import sys\n"
+        "from rag_app.index import LocalIndex\n"
+        f"index = LocalIndex.open({str(filled)!r})\n"
+        "assert len(index) == 10 and not index.refresh() and index.sources() and index.verify() == []\n"
+        "print([name for name in ('langchain_core', 'pydantic', 'filelock', 'faiss') if name in sys.modules])\n"
+        "print([hit.rank for hit in index.bm25('pump', k=2)])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["[]", "[1, 2]"]
+
+
+def test_settings_of_another_version_are_named_when_they_are_first_needed(filled: Path) -> None:
+    manifest = read_manifest(filled)
+    manifest["settings"] = {**manifest["settings"], "quantum": True}
+    write_manifest(filled, manifest)
+    index = LocalIndex.open(filled)
+    with pytest.raises(IndexMismatchError, match=r"quantum.*rebuild"):
+        index.bm25("pump", k=1)
 
 
 def test_a_changed_document_replaces_the_old_one_in_both_rankings(filled: Path, pair: Pair) -> None:
