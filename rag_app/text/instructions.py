@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import functools
 import re
 import unicodedata
 
@@ -78,7 +79,6 @@ _PATTERNS = (
     r"(?:请|必须|务必)?(?:只|仅)(?:回答|回复|输出|说)",
     r"(?:игнорируй\w*|забудь\w*)[^.!?\n]{0,60}(?:инструкц\w+|указани\w+|правил\w*)",
 )
-_INSTRUCTION = re.compile("|".join(f"(?:{pattern})" for pattern in _PATTERNS), re.IGNORECASE)
 _HIDDEN = re.compile(
     "[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\u00ad\U000e0000-\U000e007f\ufe00-\ufe0f]"
 )
@@ -110,16 +110,22 @@ _DISGUISED = re.compile(r"[A-Za-z0-9+/]{24}|[a-z][013457@$][a-z]|(?:\w[ .\-_*]){
 _SPACED = re.compile(r"\b(?:\w[ .\-_*]){4,}\w\b")
 
 
+@functools.cache
+def _instruction() -> re.Pattern[str]:
+    # Compiled when it is first needed: that takes 60 ms, which a search need not wait for.
+    return re.compile("|".join(f"(?:{pattern})" for pattern in _PATTERNS), re.IGNORECASE)
+
+
 def is_instruction(text: str) -> bool:
     """Whether a sentence reads as an instruction to a model, also behind hidden characters, look-alikes or base64."""
     if _TAGS.search(text):
         return True
     plain = unicodedata.normalize("NFKC", strip_hidden(text)).replace("’", "'")
-    if _INSTRUCTION.search(plain):
+    if _instruction().search(plain):
         return True
     squeezed = _SPACED.sub(lambda m: re.sub(r"[ .\-_*]", "", m.group()), plain)
     variants = {squeezed, plain.translate(_CYRILLIC), plain.translate(_LEET)} - {plain}
-    return any(_INSTRUCTION.search(variant) for variant in variants) or _decodes_to_instruction(plain)
+    return any(_instruction().search(variant) for variant in variants) or _decodes_to_instruction(plain)
 
 
 def instruction_spans(text: str) -> list[Span]:
@@ -151,7 +157,7 @@ def _places(line: re.Match[str]) -> list[Span]:
     usual = plain or not (_STRANGE.search(text) or _DISGUISED.search(text))
     if usual and words.isdisjoint(_TRIGGERS) and not _TEMPLATE.search(text):
         return []
-    found = [Span(*match.span()).shift(line.start()) for match in _INSTRUCTION.finditer(text)]
+    found = [Span(*match.span()).shift(line.start()) for match in _instruction().finditer(text)]
     if not found and not plain and is_instruction(text):
         return [Span(*line.span())]
     return found
@@ -168,6 +174,6 @@ def _decodes_to_instruction(text: str) -> bool:
             decoded = base64.b64decode(match.group() + "=" * (-len(match.group()) % 4)).decode("utf-8")
         except (binascii.Error, ValueError):
             continue
-        if decoded.isprintable() and _INSTRUCTION.search(decoded):
+        if decoded.isprintable() and _instruction().search(decoded):
             return True
     return False
