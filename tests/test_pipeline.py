@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from langchain_core.documents import Document
+from langchain_core.language_models import FakeListChatModel
 from langchain_core.retrievers import BaseRetriever
 from openai_server import ChatServer, Step
 
@@ -144,6 +145,26 @@ async def test_a_foreign_retriever_fits_wherever_ours_does(settings: Settings, i
     answer = chain_of(stages).invoke(QUESTIONS[1])
     assert [citation.quote for citation in answer.citations] == ["The warranty of the pump is 12 months."]
     assert timeless(await chain_of(stages).ainvoke(QUESTIONS[1])) == timeless(answer)
+
+
+class Twins(BaseRetriever):
+    """The same passage of the same source, twice."""
+
+    def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
+        return [Document("The warranty of the pump is 12 months.", id=i, metadata={"source": "a"}) for i in "xy"]
+
+
+@pytest.mark.parametrize("kind", ["extractive", "llm"])
+def test_what_the_packing_left_out_is_in_the_answers_trace(settings: Settings, index: Any, kind: str) -> None:
+    model = FakeListChatModel(responses=["The warranty is 12 months [1]."])
+    own = build_stages(Settings.resolve(None, ["rerank.kind=none", f"synthesize.kind={kind}"]), index, chat_model=model)
+    stages = Stages(Twins(), own.reranker, own.expander, own.synthesizer, own.verifier)
+    answers = [chain_of(stages).invoke(QUESTIONS[1])]
+    answers += [event.answer for event in stream_answer(stages, QUESTIONS[1]) if isinstance(event, Done)]
+    for answer in answers:
+        assert [passage.chunk_id for passage in answer.evidence] == ["x"]
+        assert str(answer.trace.explain("y").removed).count("duplicate") == 1
+        assert Answer.from_json(answer.to_json()) == answer
 
 
 @pytest.mark.parametrize("question", ["", "  ", 3, {"question": ""}, {"question": "a", "fitler": {}}])

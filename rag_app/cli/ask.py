@@ -86,20 +86,28 @@ def whole_answer(stages: Stages, inputs: dict[str, Any]) -> Answer:
 
 
 def show_stream(stages: Stages, inputs: dict[str, Any]) -> Answer:
-    """The answer on a terminal, sentence by sentence as it comes; citations and verdicts follow."""
+    """The answer on a terminal, as it comes; what no longer stands is replaced. Citations and verdicts follow."""
+    from rich.markup import escape
+
     from rag_app.cli.render import print_answer
     from rag_app.pipeline import stream_answer
-    from rag_app.synthesize.events import Token
+    from rag_app.synthesize.events import Retraction, Token
 
     answer: Answer | None = None
+    shown = ""
     for event in stream_answer(stages, inputs):
         if isinstance(event, Token):
             sys.stdout.write(event.text)
             sys.stdout.flush()
+            shown += event.text
+        elif isinstance(event, Retraction) and shown:
+            console().print(f"\n[yellow]{'replaced' if event.text else 'withdrawn'}[/]: {escape(event.reason)}")
+            shown = ""
         answer = getattr(event, "answer", answer)
-    sys.stdout.write("\n")
+    if shown:
+        sys.stdout.write("\n")
     assert answer is not None, "a stream ends with its answer"
-    print_answer(console(), answer, text=answer.abstained)
+    print_answer(console(), answer, text=answer.text != shown)
     return answer
 
 

@@ -99,7 +99,8 @@ def list_or_ranked(documents: Sequence[Document]) -> Sequence[Document]:
 
 def to_answer(state: Mapping[str, Any]) -> Answer:
     """The Answer of a finished run."""
-    return answer_of(state["draft"], state["verdicts"], trace_of(state["evidence"], state["question"]))
+    draft = state["draft"]
+    return answer_of(draft, state["verdicts"], draft.trace or trace_of(state["evidence"], state["question"]))
 
 
 def answer_of(draft: Draft, report: VerificationReport | None = None, trace: RetrievalTrace | None = None) -> Answer:

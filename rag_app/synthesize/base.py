@@ -20,7 +20,7 @@ from rag_app.cite.segments import is_question
 from rag_app.synthesize.conflicts import disagreement
 from rag_app.synthesize.events import Abstained, CitationFound, DraftDone, Event, Retraction, Sentence, Token, Usage
 from rag_app.synthesize.relevance import Unit, units_of
-from rag_app.trace import trace_of
+from rag_app.trace import RetrievalTrace, trace_of
 from rag_app.types import Citation, ConfigError, Span
 
 NO_EVIDENCE = "I don't have enough information to answer this question."
@@ -31,7 +31,8 @@ class Draft:
     """An answer before its claims are verified. `evidence[n - 1]` is what the marker `[n]` of `text` names.
 
     An abstaining draft has a reason of `rag_app.answer.ABSTENTION_REASONS` and no citations. `confidence` in [0, 1] is
-    the calibrated chance that the evidence answers the question, None when nothing estimates it.
+    the calibrated chance that the evidence answers the question, None when nothing estimates it. `trace` is that of the
+    evidence, with what the packing left out.
     """
 
     question: str
@@ -45,6 +46,7 @@ class Draft:
     usage: Mapping[str, Any] = field(default_factory=dict)
     confidence: float | None = None
     seconds: float = 0.0
+    trace: RetrievalTrace | None = None
 
 
 class Synthesizer(RunnableSerializable[dict[str, Any], Draft]):

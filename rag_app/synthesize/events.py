@@ -72,3 +72,12 @@ class DraftDone:
 
 
 Event = Token | Sentence | CitationFound | Retraction | Abstained | Usage | DraftDone
+
+
+def why_replaced(draft: Draft) -> str:
+    """Why the finished text is not the one that was streamed."""
+    if draft.abstained:
+        return draft.abstention_reason or "model_declined"
+    if any(citation.scope == "attributed" for citation in draft.citations):
+        return "citations were added"
+    return "; ".join(draft.warnings[-1:]) or "the text was tidied"

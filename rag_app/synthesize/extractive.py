@@ -73,7 +73,9 @@ class ExtractiveSynthesizer(Synthesizer):
         order = sorted(zip(weights.ranks(table), range(len(units)), strict=True), key=lambda pair: (-pair[0], pair[1]))
         confidence = weights.chance(table[order[0][1]]) if order else 0.0
         if confidence < (threshold if self.threshold is None else self.threshold):
-            return self.abstain(question, "below_threshold", confidence=confidence, evidence=tuple(evidence))
+            return self.abstain(
+                question, "below_threshold", confidence=confidence, evidence=tuple(evidence), trace=evidence.trace
+            )
         lacks = [bool(table[place, _LACKS].any()) for _, place in order]
         ranked = [(score, units[place]) for score, place in order]
         chosen = choose(ranked, lacks, self.max_sentences, self.margin)
@@ -109,7 +111,7 @@ def write(question: str, units: Sequence[Unit], evidence: Ranked, confidence: fl
     sentences = [f"{shown(unit.text)} [{unit.number}]" for unit in units]
     text = " ".join(sentence if sentence[0] not in "|-*#" else f"\n{sentence}\n" for sentence in sentences).strip()
     citations = tuple(citation_of(unit, evidence[unit.number - 1]) for unit in units)
-    return Draft(question, text, citations, (), tuple(evidence), confidence=confidence)
+    return Draft(question, text, citations, (), tuple(evidence), confidence=confidence, trace=evidence.trace)
 
 
 def embedding_of(embeddings: Embeddings | None) -> Embed | None:

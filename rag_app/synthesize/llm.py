@@ -19,7 +19,7 @@ from pydantic import Field, PrivateAttr, SecretStr, field_validator
 from rag_app.cite import ParsedText, StreamParser
 from rag_app.synthesize import models
 from rag_app.synthesize.base import Draft, Synthesizer, check_inputs, closing_events, draft_events, draft_of
-from rag_app.synthesize.events import Event, Retraction, Token
+from rag_app.synthesize.events import Event, Retraction, Token, why_replaced
 from rag_app.synthesize.packing import about_tokens, pack
 from rag_app.synthesize.prompt import SYSTEM, check_prompt, cited_prompt, format_evidence
 from rag_app.synthesize.replies import Reply, SentenceReply, declines, message_text, says_something, structured_text
@@ -123,7 +123,7 @@ class LLMSynthesizer(Synthesizer):
             inputs["evidence"], budget=self.evidence_tokens, count_tokens=count, near_duplicate=self.near_duplicate
         )
         if not packed:
-            return self.abstain(question, "budget")
+            return self.abstain(question, "budget", trace=packed.trace)
         shown = packed
         warnings: tuple[str, ...] = ()
         if self.withhold_instructions:
@@ -147,10 +147,11 @@ class LLMSynthesizer(Synthesizer):
         usage = self._usage(reply.usage)
         warnings = (*prepared.warnings, *reply.warnings)
         evidence = tuple(prepared.evidence)
+        more: dict[str, Any] = {"usage": usage, "trace": prepared.evidence.trace}
         if reply.refusal or not reply.text.strip():
             note = "the model refused" if reply.refusal else "the model returned an empty reply"
             return self.abstain(
-                prepared.question, "model_declined", warnings=(*warnings, note), usage=usage, evidence=evidence
+                prepared.question, "model_declined", warnings=(*warnings, note), evidence=evidence, **more
             )
         text, links = self._checked(reply.text, prepared)
         if links:
@@ -161,11 +162,11 @@ class LLMSynthesizer(Synthesizer):
             evidence,
             attribute_uncited=self.attribute_floor,
             warnings=warnings,
-            usage=usage,
+            **more,
         )
         if not says_something(draft.text, len(evidence)):
             notes = (*draft.warnings, "the model wrote markers and no words")
-            nothing = self.abstain(draft.question, "model_declined", warnings=notes, usage=usage, evidence=evidence)
+            nothing = self.abstain(draft.question, "model_declined", warnings=notes, evidence=evidence, **more)
             return replace(nothing, phantoms=draft.phantoms)
         if not draft.citations and declines(draft.text, self.abstention_text):
             return replace(draft, abstained=True, abstention_reason="model_declined")
@@ -244,7 +245,7 @@ class LLMSynthesizer(Synthesizer):
         if shown and not draft.abstained and draft.text != shown and draft.text.startswith(shown):
             yield Token(draft.text[len(shown) :])
         elif draft.text != shown and (shown or not draft.abstained):
-            yield Retraction(draft.text, "; ".join(draft.warnings[-1:]) or "citations were added")
+            yield Retraction(draft.text, why_replaced(draft))
         yield from closing_events(draft)
 
     def _checked(self, text: str, prepared: Prepared) -> tuple[str, list[str]]:

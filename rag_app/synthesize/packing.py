@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from langchain_core.documents import Document
 
 from rag_app.trace import Ranked, Removal, trace_of
-from rag_app.types import Hit
 
 _SHINGLE = 5
 _OVERHEAD = 30  # tokens of delimiters, source and section around each passage
@@ -51,9 +50,8 @@ def pack(
         spent += cost
         seen.append((shingles, source))
         kept.append(document)
-    hits = [Hit(str(document.id), 1.0 / place, place) for place, document in enumerate(kept, start=1)]
     parameters = {"budget": budget, "tokens": spent}
-    return Ranked(kept, trace_of(evidence).add("pack", hits, removed=removed, parameters=parameters))
+    return Ranked(kept, trace_of(evidence).add("pack", removed=removed, parameters=parameters))
 
 
 def _shingles(text: str) -> set[str]:
