@@ -82,7 +82,9 @@ class TidyWriter:
             return max(indent, after, key=_newlines) if "\n" in after and indent else (indent or after.lstrip(" \t"))
         if "\n" in after:
             return after
-        if following in _CLOSERS or self._last in _OPENERS:
+        # A percent sign may begin a word ("%s"), and may stand apart from its number: its own space stays.
+        closes = following in _CLOSERS and not (after and following in "%％")
+        if closes or self._last in _OPENERS:
             return ""
         if before or after:
             return before or after

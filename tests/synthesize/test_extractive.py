@@ -8,7 +8,7 @@ import pytest
 from langchain_core.documents import Document
 
 from rag_app.synthesize import ExtractiveSynthesizer, pack
-from rag_app.synthesize.base import Abstained, DraftDone, Token
+from rag_app.synthesize.base import Abstained, DraftDone, Token, shown
 from rag_app.trace import Ranked, Removal, RetrievalTrace
 from rag_app.types import ConfigError
 
@@ -39,6 +39,18 @@ def test_numbers_in_brackets_of_the_source_are_not_shown_as_markers_of_ours() ->
     draft = ask("How much does the MX-400 pump weigh?", [PUMP])
     assert "[3]" not in draft.text
     assert draft.text.startswith("The MX-400 pump weighs 12 kg. [1]")
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("The format is [1] %s.", "The format is %s."),
+        ("The share is 12 [4]%.", "The share is 12%."),
+        ("The pump [3] weighs 12 kg [4] .", "The pump weighs 12 kg."),
+    ],
+)
+def test_the_blank_beside_a_bracket_of_the_source_stays_where_it_belongs(source: str, text: str) -> None:
+    assert shown(source) == text
 
 
 def test_a_question_about_something_else_is_not_answered() -> None:
