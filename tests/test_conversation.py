@@ -73,7 +73,7 @@ def check_second_turn(messages: list[Any], model: Recording) -> None:
     assert [message.content for message in messages[1::2]] == REPLIES
     said = [message.content for message in model.asked[1]]
     assert QUESTIONS[0] in said
-    assert REPLIES[0] in said
+    assert REPLIES[0].replace(" [1]", "") in said  # its markers number the passages of that turn, not of this one
     assert [reloaded(message).citations[0].quote for message in messages[1::2]] == [
         "The warranty is 24 months.",
         "The filter is changed every June.",

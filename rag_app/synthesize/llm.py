@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import secrets
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -17,12 +16,18 @@ from langchain_core.runnables import RunnableConfig
 from pydantic import Field, PrivateAttr, SecretStr, field_validator
 
 from rag_app.cite import ParsedText, StreamParser
-from rag_app.synthesize import models
+from rag_app.synthesize import models, replies
 from rag_app.synthesize.base import Draft, Synthesizer, check_inputs, closing_events, draft_events, draft_of
 from rag_app.synthesize.events import Event, Retraction, Token, why_replaced
 from rag_app.synthesize.packing import about_tokens, pack
-from rag_app.synthesize.prompt import SYSTEM, check_prompt, cited_prompt, format_evidence
-from rag_app.synthesize.replies import Reply, SentenceReply, declines, message_text, says_something, structured_text
+from rag_app.synthesize.prompt import (
+    SYSTEM,
+    check_prompt,
+    cited_prompt,
+    format_evidence,
+    make_delimiter,
+    without_markers,
+)
 from rag_app.synthesize.safety import OPEN_LINK, allow_links, quarantine
 from rag_app.trace import Ranked
 from rag_app.types import ModelError
@@ -92,6 +97,12 @@ class LLMSynthesizer(Synthesizer):
     count_tokens: Callable[[str], int] | None = Field(default=None, exclude=True, repr=False)
     _built: tuple[dict[str, Any], BaseChatModel] | None = PrivateAttr(default=None)
 
+    @field_validator("system_prompt")
+    @classmethod
+    def _is_a_template(cls, system: str) -> str:
+        cited_prompt(system)
+        return system
+
     @field_validator("prompt")
     @classmethod
     def _has_its_variables(cls, prompt: ChatPromptTemplate | None) -> ChatPromptTemplate | None:
@@ -129,22 +140,22 @@ class LLMSynthesizer(Synthesizer):
         if self.withhold_instructions:
             safe = quarantine(packed)
             shown, warnings = Ranked(safe.evidence, packed.trace), safe.warnings
-        delimiter = secrets.token_hex(4)
+        delimiter = make_delimiter(question, shown, repeatable=models.caches(self.chat_model))
         prompt = self.prompt or cited_prompt(self.system_prompt)
         values = {
             "question": question,
             "evidence": format_evidence(shown, delimiter),
             "delimiter": delimiter,
             "abstention": self.abstention_text,
-            "history": list(inputs.get("history") or ()),
+            "history": without_markers(inputs.get("history") or ()),
         }
         wanted = set(prompt.input_variables) | set(prompt.optional_variables)
         messages = prompt.format_messages(**{key: value for key, value in values.items() if key in wanted})
         return Prepared(question, packed, shown, messages, tuple(warnings))
 
-    def finish(self, prepared: Prepared, reply: Reply) -> Draft:
+    def finish(self, prepared: Prepared, reply: replies.Reply) -> Draft:
         """The draft of the model's reply: links checked, markers resolved, declining told from answering."""
-        usage = self._usage(reply.usage)
+        usage = replies.with_cost(reply.usage, self.input_price, self.output_price)
         warnings = (*prepared.warnings, *reply.warnings)
         evidence = tuple(prepared.evidence)
         more: dict[str, Any] = {"usage": usage, "trace": prepared.evidence.trace}
@@ -164,11 +175,11 @@ class LLMSynthesizer(Synthesizer):
             warnings=warnings,
             **more,
         )
-        if not says_something(draft.text, len(evidence)):
+        if not replies.says_something(draft.text, len(evidence)):
             notes = (*draft.warnings, "the model wrote markers and no words")
             nothing = self.abstain(draft.question, "model_declined", warnings=notes, evidence=evidence, **more)
             return replace(nothing, phantoms=draft.phantoms)
-        if not draft.citations and declines(draft.text, self.abstention_text):
+        if not draft.citations and replies.declines(draft.text, self.abstention_text):
             return replace(draft, abstained=True, abstention_reason="model_declined")
         return self.settle(draft)
 
@@ -218,7 +229,7 @@ class LLMSynthesizer(Synthesizer):
     def _fed(self, state: _Stream, chunk: Any, prepared: Prepared) -> Iterator[Event]:
         if isinstance(chunk, AIMessageChunk):
             state.message = chunk if state.message is None else state.message + chunk
-        piece = message_text(chunk)
+        piece = replies.message_text(chunk)
         if not piece:
             return
         state.raw.append(piece)
@@ -239,7 +250,7 @@ class LLMSynthesizer(Synthesizer):
     def _ended(self, state: _Stream, prepared: Prepared) -> Iterator[Event]:
         yield from self._shown(state, state.parser.close(), prepared, last=True)
         said = "".join(state.raw)
-        reply = Reply(said) if state.message is None else replace(models.reply_of(state.message), text=said)
+        reply = replies.Reply(said) if state.message is None else replace(models.reply_of(state.message), text=said)
         draft = replace(self.finish(prepared, reply), seconds=time.perf_counter() - state.start)
         shown = "".join(state.shown)
         if shown and not draft.abstained and draft.text != shown and draft.text.startswith(shown):
@@ -251,24 +262,26 @@ class LLMSynthesizer(Synthesizer):
     def _checked(self, text: str, prepared: Prepared) -> tuple[str, list[str]]:
         return allow_links(text, prepared.shown, prepared.question) if self.check_links else (text, [])
 
-    def _ask(self, prepared: Prepared) -> Reply:
+    def _ask(self, prepared: Prepared) -> replies.Reply:
         model = self.language_model()
         if self.mode == "structured":
-            found = model.with_structured_output(SentenceReply, include_raw=True).invoke(prepared.messages)
-            return structured_text(found, self.abstention_text)
+            found = model.with_structured_output(replies.SentenceReply, include_raw=True).invoke(prepared.messages)
+            return replies.structured_text(found, self.abstention_text)
         return models.reply_of(model.invoke(self._messages(prepared)), native=self.mode == "native")
 
-    async def _aask(self, prepared: Prepared) -> Reply:
+    async def _aask(self, prepared: Prepared) -> replies.Reply:
         model = self.language_model()
         if self.mode == "structured":
-            found = await model.with_structured_output(SentenceReply, include_raw=True).ainvoke(prepared.messages)
-            return structured_text(found, self.abstention_text)
+            found = await model.with_structured_output(replies.SentenceReply, include_raw=True).ainvoke(
+                prepared.messages
+            )
+            return replies.structured_text(found, self.abstention_text)
         return models.reply_of(await model.ainvoke(self._messages(prepared)), native=self.mode == "native")
 
     def _messages(self, prepared: Prepared) -> list[BaseMessage]:
         if self.mode != "native":
             return prepared.messages
-        return models.native_messages(prepared.messages, prepared.question, prepared.evidence)
+        return models.native_messages(prepared.messages, prepared.question, prepared.shown)
 
     def language_model(self) -> BaseChatModel:
         """The model that is asked: the one given, else the one of the settings, made once; ConfigError without one."""
@@ -280,14 +293,6 @@ class LLMSynthesizer(Synthesizer):
             if self._built is None or self._built[0] != options:
                 self._built = (options, models.build(**options))
             return self._built[1]
-
-    def _usage(self, usage: Mapping[str, Any]) -> dict[str, Any]:
-        """Tokens, and the cost where prices are set."""
-        found = dict(usage)
-        if found and self.input_price is not None and self.output_price is not None:
-            spent = found.get("input_tokens", 0) * self.input_price + found.get("output_tokens", 0) * self.output_price
-            found["cost"] = spent / 1e6
-        return found
 
 
 __all__ = ["LLMSynthesizer", "Prepared"]

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from langchain_core.documents import Document
+from langchain_core.globals import get_llm_cache
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, HumanMessage
 from pydantic import SecretStr
@@ -150,6 +151,12 @@ def reply_of(message: BaseMessage, *, native: bool = False) -> Reply:
     )
     warnings = ("the answer was cut at max_tokens",) if cut else ()
     return Reply(text, read_usage(message), refused(message), warnings)
+
+
+def caches(model: BaseChatModel | None) -> bool:
+    """Whether replies come from LangChain's cache: the model's own, or the one that is set for all."""
+    own = model.cache if model is not None else None
+    return get_llm_cache() is not None if own is None else own is not False
 
 
 def native_messages(messages: Sequence[BaseMessage], question: str, evidence: Sequence[Document]) -> list[BaseMessage]:

@@ -5,12 +5,16 @@ Document text is only ever passed as a value, so braces in it are harmless.
 
 from __future__ import annotations
 
+import hashlib
 import re
+import secrets
 from collections.abc import Sequence
 
 from langchain_core.documents import Document
+from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.prompts import ChatPromptTemplate
 
+from rag_app.cite import parse_markers
 from rag_app.cite.place import place_of
 from rag_app.types import ConfigError
 
@@ -36,9 +40,12 @@ _KNOWN = frozenset({"evidence", "question", "delimiter", "abstention", "history"
 
 def cited_prompt(system: str = SYSTEM, human: str = HUMAN) -> ChatPromptTemplate:
     """The chat prompt for cited answers; its variables: evidence, question, delimiter, abstention, history."""
-    prompt = ChatPromptTemplate.from_messages(
-        [("system", system), ("placeholder", "{history}"), ("human", human)],
-    )
+    try:
+        prompt = ChatPromptTemplate.from_messages([("system", system), ("placeholder", "{history}"), ("human", human)])
+    except ValueError as error:
+        raise ConfigError(
+            f"the prompt is no template ({error}); write {{{{ and }}}} for braces that are text"
+        ) from None
     return check_prompt(prompt)
 
 
@@ -50,6 +57,28 @@ def check_prompt(prompt: ChatPromptTemplate) -> ChatPromptTemplate:
     if unknown := variables - _KNOWN - set(prompt.partial_variables):
         raise ConfigError(f"the prompt has unknown variables {sorted(unknown)}; known are {sorted(_KNOWN)}")
     return prompt
+
+
+def make_delimiter(question: str, evidence: Sequence[Document], *, repeatable: bool = False) -> str:
+    """What marks the evidence off: random, so that no document can know it.
+
+    `repeatable` gives the same for the same request, so that a cache can find it again; even then a document would have
+    to hold the hash of itself, the question and the passages beside it.
+    """
+    if not repeatable:
+        return secrets.token_hex(4)
+    asked = "\0".join([question, *(document.page_content for document in evidence)])
+    return hashlib.sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def without_markers(history: Sequence[BaseMessage]) -> list[BaseMessage]:
+    """The conversation with its answers' markers taken out: they number the passages of another turn."""
+    return [
+        message.model_copy(update={"content": parse_markers(message.content, 0).text})
+        if isinstance(message, AIMessage) and isinstance(message.content, str)
+        else message
+        for message in history
+    ]
 
 
 def format_evidence(evidence: Sequence[Document], delimiter: str) -> str:

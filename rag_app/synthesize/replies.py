@@ -66,6 +66,14 @@ def read_usage(message: BaseMessage | None) -> dict[str, Any]:
     return {**usage, "model": name} if name and usage else usage
 
 
+def with_cost(usage: Mapping[str, Any], input_price: float | None, output_price: float | None) -> dict[str, Any]:
+    """The usage, with the cost where both prices (of a million tokens) are set."""
+    if not usage or input_price is None or output_price is None:
+        return dict(usage)
+    spent = usage.get("input_tokens", 0) * input_price + usage.get("output_tokens", 0) * output_price
+    return {**usage, "cost": spent / 1e6}
+
+
 def structured_text(found: Any, abstention: str) -> Reply:
     """A structured reply as text with markers, so that it takes the same path as any other."""
     raw = found.get("raw") if isinstance(found, Mapping) else None

@@ -8,9 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from langchain_core.documents import Document
 
+from rag_app.cite.place import place_of
 from rag_app.text.instructions import instruction_spans, strip_hidden
 
 WITHHELD = "[a sentence addressed to the reader's assistant was withheld]"
@@ -38,7 +40,8 @@ class Quarantined:
 def quarantine(evidence: Sequence[Document]) -> Quarantined:
     """Copies of the evidence without sentences that read as instructions to a model, and without hidden characters.
 
-    Only the prompt is made from the copies: citations, quotes and verdicts refer to the evidence itself.
+    A source's name and the headings above a passage are its author's words too. Only the prompt is made from the
+    copies: citations, quotes and verdicts refer to the evidence itself.
     """
     shown: list[Document] = []
     warnings: list[str] = []
@@ -50,11 +53,26 @@ def quarantine(evidence: Sequence[Document]) -> Quarantined:
             clean += [text[position : span.start], WITHHELD]
             position = span.end
         visible = strip_hidden("".join([*clean, text[position:]]))
-        if spans:
-            source = document.metadata.get("source") or document.id or "unknown"
-            warnings.append(f"passage [{number}] ({source}) talks to the model; {len(spans)} sentence(s) were withheld")
-        shown.append(document if visible == text else document.model_copy(update={"page_content": visible}))
+        labels, withheld = _quiet_labels(document)
+        if spans or withheld:
+            source = labels.get("source") or document.metadata.get("source") or document.id or "unknown"
+            count = len(spans) + withheld
+            warnings.append(f"passage [{number}] ({source}) talks to the model; {count} sentence(s) were withheld")
+        update = {"page_content": visible, "metadata": {**document.metadata, **labels}}
+        shown.append(document if visible == text and not labels else document.model_copy(update=update))
     return Quarantined(tuple(shown), tuple(warnings))
+
+
+def _quiet_labels(document: Document) -> tuple[dict[str, Any], int]:
+    """What of a passage's source and section path is shown otherwise, and how many of these talk to the model."""
+    place = place_of(document, 0)
+    source, *path = (
+        WITHHELD if instruction_spans(label) else strip_hidden(label) for label in (place.source, *place.section_path)
+    )
+    labels: dict[str, Any] = {} if source == place.source else {"source": source}
+    if tuple(path) != place.section_path:
+        labels["section_path"] = path
+    return labels, [source, *path].count(WITHHELD)
 
 
 def allow_links(text: str, evidence: Sequence[Document], question: str = "") -> tuple[str, list[str]]:
