@@ -34,6 +34,7 @@ _CHAR = rf"(?:[^\W{_RUNS}]|[{_MARKS}])"
 _ASCII_WORD = re.compile(r"\w+(?:[-._'/]\w+)*", re.ASCII)
 _WORD = re.compile(rf"{_CHAR}+(?:{_JOIN}{_CHAR}+)*|[{_RUNS}]+")
 _RUN = re.compile(rf"[{_RUNS}]+")
+_ASCII_PART = re.compile(r"[^\W_]+", re.ASCII)
 _PART = re.compile(rf"(?:[^\W_]|[{_MARKS}])+")
 
 
@@ -91,9 +92,19 @@ class Analyzer(BaseModel):
         return list(itertools.chain.from_iterable(self.index_terms_each(text.split(), language=language)))
 
     def index_terms_each(self, pieces: Iterable[str], *, language: str) -> Iterator[Sequence[str]]:
-        """`index_terms` of each of many short texts without spaces in them."""
-        lookup = _lexicon(self._stem_for(language), self.parts, self.cjk).__getitem__
-        for piece in pieces:
+        """`index_terms` of each of many short texts without spaces in them.
+
+        Most are a plain word between punctuation; those are stemmed all at once, which is several times faster.
+        """
+        pieces, stem = list(pieces), self._stem_for(language)
+        lookup = _lexicon(stem, self.parts, self.cjk).__getitem__
+        bare = [piece.strip(_PUNCTUATION) for piece in pieces]
+        words = list(dict.fromkeys([word.lower() for word in bare if word.isalpha() and word.isascii()]))
+        stems = dict(zip(words, words if stem is None else map(_stemmer(stem), words), strict=True))
+        for piece, word in zip(pieces, bare, strict=True):
+            if word.isalpha() and word.isascii():
+                yield (stems[word.lower()],)
+                continue
             terms: Sequence[str] = lookup(piece)
             if self.cjk == "bigrams" and not piece.isascii():
                 terms = [*terms, *itertools.chain.from_iterable(run for run in _RUN.findall(piece) if len(run) > 1)]
@@ -148,14 +159,18 @@ class _Lexicon(dict[str, tuple[str, ...]]):
             words = [bare]
         else:
             words = (_ASCII_WORD if piece.isascii() else _WORD).findall(piece)
-        if len(words) == 1:
-            word = words[0]
-            terms = _word_terms(word, *self._settings) if word == piece else self[word]
-        else:
-            terms = tuple(itertools.chain.from_iterable(map(self.__getitem__, words)))
+        terms = tuple(itertools.chain.from_iterable([self._of_word(word, piece) for word in words]))
         if len(piece) <= _LONGEST_KEPT:
             self[piece] = terms
         return terms
+
+    def _of_word(self, word: str, piece: str) -> tuple[str, ...]:
+        known = self.get(word)
+        if known is None:
+            known = _word_terms(word, *self._settings)
+            if len(word) <= _LONGEST_KEPT and word is not piece:
+                self[word] = known
+        return known
 
 
 @functools.lru_cache(maxsize=64)
@@ -164,12 +179,15 @@ def _lexicon(stem: str | None, parts: bool, cjk: str) -> _Lexicon:
 
 
 def _word_terms(word: str, stem: str | None, parts: bool, cjk: str) -> tuple[str, ...]:
-    if word.isascii() and word.isalpha():
-        return (_stemmed(word.lower(), stem),)
+    if word.isascii():
+        lower = word.lower()
+        inner: list[str] = [lower] if word.isalpha() or not parts else _ASCII_PART.findall(lower)
+        # The whole of an identifier is a name and stays as it is; words, alone or as parts of it, are stemmed.
+        stems = [_stemmed(part, stem) for part in inner]
+        return tuple(stems if inner == [lower] else [lower, *stems])
     if _RUN.match(word):
         return tuple(_fold(word[a:b]) for a, b in _word_spans(word, parts, cjk))
     spans = _word_spans(word, parts, cjk)
-    # The whole of an identifier is a name and stays as it is; words, alone or as parts of it, are stemmed.
     whole = () if spans[0] == (0, len(word)) and len(spans) == 1 else (_fold(word),)
     return whole + tuple(_stemmed(_fold(word[a:b]), stem) for a, b in spans[len(whole) :])
 

@@ -89,3 +89,11 @@ def test_every_term_comes_from_its_span_and_terms_agree_with_tokens(text: str, l
     plain = Analyzer(language="none")
     for token in plain.tokens(text):
         assert plain.terms(token.span.slice(text))[0] == token.term
+
+
+@given(st.lists(st.text(max_size=12).filter(lambda t: t and t.split() == [t]), max_size=8))
+def test_many_pieces_at_once_have_the_terms_of_each_alone(pieces: list[str]) -> None:
+    pieces += ["(cells),", "p53-/-", "Tks5/Fish", "running.", "__init__", "___", "β-catenin", "CELLS"]
+    for analyzer in (Analyzer(cjk="characters"), Analyzer(cjk="characters", parts=False, stemming=False)):
+        together = [list(terms) for terms in analyzer.index_terms_each(pieces, language="english")]
+        assert together == [[token.term for token in analyzer.tokens(p, language="english")] for p in pieces]

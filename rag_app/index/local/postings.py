@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
@@ -33,23 +32,23 @@ def build_postings(texts: Iterable[tuple[str, str]], terms_of_each: TermsOfEach)
     """
     numbering = itertools.count()
     pieces: dict[str, defaultdict[str, int]] = {}  # language -> piece -> number
-    flat, lengths = array("i"), array("i")
+    flat: list[int] = []
+    lengths: list[int] = []
     for text, language in texts:
         if language not in pieces:
             pieces[language] = defaultdict(numbering.__next__)
         before = len(flat)
-        flat.extend(map(pieces[language].__getitem__, text.split()))
+        flat += map(pieces[language].__getitem__, text.split())
         lengths.append(len(flat) - before)
     vocabulary: defaultdict[str, int] = defaultdict(itertools.count().__next__)
-    order, sizes, values = array("i"), array("i"), array("i")
+    order, sizes, values = list[int](), list[int](), list[int]()
     for language, table in pieces.items():
-        order.extend(table.values())
-        for terms in terms_of_each(table, language):
-            sizes.append(len(terms))
-            values.extend(map(vocabulary.__getitem__, terms))
-    piece_of = _integers(flat)
-    rows = np.repeat(np.arange(len(lengths), dtype=np.int64), np.asarray(lengths, dtype=np.int64))
-    term_of, rows = _spread(_integers(order), _integers(sizes), _integers(values), piece_of, rows)
+        order += table.values()
+        terms = list(terms_of_each(table, language))
+        sizes += map(len, terms)
+        values += map(vocabulary.__getitem__, itertools.chain.from_iterable(terms))
+    rows = np.repeat(np.arange(len(lengths), dtype=np.int64), _integers(lengths))
+    term_of, rows = _spread(_integers(order), _integers(sizes), _integers(values), _integers(flat), rows)
     names = sorted(vocabulary)  # code points stand in the order of their UTF-8
     place = np.empty(len(names), dtype=np.int64)
     place[[vocabulary[name] for name in names]] = np.arange(len(names))
@@ -57,8 +56,8 @@ def build_postings(texts: Iterable[tuple[str, str]], terms_of_each: TermsOfEach)
     return _assemble([encode(name) for name in names], place[term_of], rows, None, found)
 
 
-def _integers(numbers: array[int]) -> Array:
-    return np.frombuffer(numbers, dtype=np.int32) if len(numbers) else np.empty(0, np.int32)
+def _integers(numbers: list[int]) -> Array:
+    return np.asarray(numbers, dtype=np.int32)
 
 
 def _spread(order: Array, sizes: Array, values: Array, pieces: Array, rows: Array) -> tuple[Array, Array]:
