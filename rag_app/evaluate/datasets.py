@@ -51,6 +51,11 @@ def read_dataset(folder: str | Path, *, split: str | None = None, limit: int | N
     for query_id, document_id, grade in _judgments(root / f"qrels{middle}.tsv"):
         if query_id in queries and document_id in corpus:
             qrels.setdefault(query_id, {})[document_id] = grade
+    if not any(grade > 0 for grades in qrels.values() for grade in grades.values()):
+        raise ConfigError(
+            f"no query of {root} has a relevant document: qrels{middle}.tsv names no query of queries{middle}.jsonl "
+            "with a document of corpus.jsonl and a score above 0; check the ids"
+        )
     return Dataset(root.name, corpus, queries, dict(list(qrels.items())[:limit]))
 
 

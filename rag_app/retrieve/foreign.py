@@ -18,7 +18,7 @@ from langchain_core.runnables import RunnableConfig
 from rag_app.retrieve.base import FilterLike, TracedRetriever
 from rag_app.retrieve.identity import identities
 from rag_app.trace import RetrievalTrace, finite, trace_of
-from rag_app.types import Hit
+from rag_app.types import ConfigError, Hit
 
 if TYPE_CHECKING:
     from rag_app.index.base import Index
@@ -186,6 +186,8 @@ def _arguments(retriever: Any, k: int, filter: FilterLike | None) -> dict[str, A
 
 
 def _arm(name: str, retriever: Any, found: Any, filter: FilterLike | None, started: float) -> Arm:
+    if not isinstance(found, str | Sequence):
+        raise ConfigError(f"{name} returned {found!r:.80}, not documents; mend it, or take it out of `retrievers`")
     documents = list(found) if not isinstance(found, str) else [Document(page_content=found)]
     documents = [each if isinstance(each, Document) else Document(page_content=str(each)) for each in documents]
     warnings: tuple[str, ...] = ()

@@ -72,6 +72,15 @@ def test_a_missing_or_broken_file_is_named_with_its_line(tmp_path: Path) -> None
         read_dataset(tmp_path)
 
 
+def test_a_collection_without_a_relevant_document_is_refused_and_not_scored_zero(tmp_path: Path) -> None:
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "a", "text": "x"}\n')
+    (tmp_path / "queries.jsonl").write_text('{"_id": "1", "text": "q"}\n')
+    for judgments in ("", "7\ta\t1\n", "1\tgone\t1\n", "1\ta\t0\n"):
+        (tmp_path / "qrels.tsv").write_text(judgments)
+        with pytest.raises(ConfigError, match=r"no query of .* has a relevant document"):
+            read_dataset(tmp_path)
+
+
 @pytest.mark.data
 def test_scifact_is_read_whole(data_dir: Any) -> None:
     data = read_dataset(data_dir / "scifact")

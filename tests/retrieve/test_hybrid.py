@@ -11,6 +11,7 @@ import pytest
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import RunnableLambda
 
 from rag_app.retrieve import BM25Retriever, DenseRetriever, HybridRetriever, linear_fusion, reciprocal_rank_fusion
 from rag_app.trace import Ranked
@@ -147,6 +148,15 @@ def test_a_fusion_of_fusions_keeps_every_ranking_apart(memory_index: Any, fusion
             assert sum(record.fusion_terms(hit.chunk_id, inner).values()) == pytest.approx(hit.score)
     for hit in record.rankings[fusion]:
         assert sum(record.fusion_terms(hit.chunk_id, fusion).values()) == pytest.approx(hit.score)
+
+
+def test_an_arm_that_returns_no_documents_at_all_is_named(index: Any) -> None:
+    nothing = RunnableLambda(lambda question: None)
+    with pytest.raises(ConfigError, match="RunnableLambda returned None, not documents"):
+        HybridRetriever(index=index, retrievers=[nothing]).invoke("pump")
+    found = HybridRetriever(index=index, retrievers=[nothing], on_error="degrade").invoke("pump")
+    assert found
+    assert "RunnableLambda returned None" in trace(found).warnings[0]
 
 
 def test_an_arm_may_be_named_like_the_fusion(memory_index: Any) -> None:
