@@ -49,7 +49,11 @@ def pipeline_card(settings: Settings, index: LocalIndex) -> dict[str, dict[str, 
             "profiles": [profile["name"] for profile in splitter.get("profiles") or ()],
             "mean_characters": _mean_characters(index),
         },
-        "embedding": {**embedder, "why": "the same model embeds chunks and questions; the manifest holds it to that"},
+        "embedding": {
+            **embedder,
+            "computed_by": settings.embed.computed_by,
+            "why": "the same model embeds chunks and questions; the manifest holds it to that",
+        },
         "retrieval": {
             **_fields(settings.retrieve),
             "why": WHY.get(str(getattr(settings.retrieve, "fusion", settings.retrieve.kind)), ""),

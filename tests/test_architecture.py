@@ -17,7 +17,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("types",),
     ("text",),
     ("filters", "trace"),
-    ("html", "cite"),
+    ("html", "cite", "backend"),
     ("answer",),
     ("load", "split", "embed", "rerank", "sample"),
     ("index",),

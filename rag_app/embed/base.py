@@ -65,6 +65,11 @@ class Embedder(BaseModel, Embeddings, ABC):
         """What is put before a query and before a passage (E5, BGE, nomic); usually nothing."""
         return ("", "")
 
+    @property
+    def computed_by(self) -> str | None:
+        """What computes the vectors, and with which numbers, where that is a choice; it may load the model."""
+        return None
+
     @abstractmethod
     def _encode(self, texts: Sequence[str], *, query: bool) -> npt.ArrayLike:
         """Vectors for one batch, prefixes already there: (n, d), of any length."""

@@ -25,6 +25,9 @@ class EmbeddingCache:
 
     Each vector has its CRC beside its key: what a crash left half written, or what was changed, is not found.
     One process may write at a time (the lock of the index); any number may read.
+
+    The mark is the model's, not its backend's or precision's: torch's and OpenVINO's vectors agree within a cosine of
+    .999, so what one made serves the other, and a change of backend embeds nothing again.
     """
 
     def __init__(self, folder: Path, embedder: Embedder) -> None:

