@@ -99,6 +99,12 @@ def test_sync_takes_out_what_vanished_but_not_what_failed_to_load(index: LocalIn
     assert report.failed == ({"source": "3.txt", "reason": "permission denied"},)
 
 
+def test_sync_keeps_everything_when_the_folder_of_all_sources_failed(index: LocalIndex) -> None:
+    ingest(index, DOCUMENTS, SPLITTER)
+    report = ingest(index, [LoadFailure(".", "empty", "the folder holds no files")], SPLITTER, sync=True)
+    assert (report.deleted, report.documents) == (0, 6)
+
+
 def test_sync_keeps_what_hangs_on_a_source_that_failed(index: LocalIndex) -> None:
     mail, attachment = document("a.eml", "A mail about pumps."), document("a.eml#list.txt", "A list of pumps.")
     below, other = document("folder/b.txt", "A folder's file."), document("folder2/c.txt", "Another folder's file.")

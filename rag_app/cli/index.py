@@ -24,6 +24,9 @@ def register(app: typer.Typer) -> None:
         json_: JsonOption = False,
         delete: Annotated[list[str] | None, typer.Option("--delete", metavar="SOURCE...", help="Take out.")] = None,
         sync: Annotated[bool, typer.Option("--sync", help="Take out sources that PATH no longer has.")] = False,
+        allow_empty: Annotated[
+            bool, typer.Option("--allow-empty", help="With --sync: a folder may have become empty.")
+        ] = False,
         rebuild: Annotated[bool, typer.Option("--rebuild", help="Build anew, in place of what is there.")] = False,
         reembed: Annotated[
             bool, typer.Option("--reembed", help="Make all vectors anew, with the embedder set.")
@@ -44,7 +47,7 @@ def register(app: typer.Typer) -> None:
         if sync and not files:
             raise ConfigError("--sync needs the files and folders to compare with")
         with progress_bar() as progress:
-            report = _run(settings, index, files, gone, sync, rebuild, reembed, dry_run, progress)
+            report = _run(settings, index, files, gone, sync, allow_empty, rebuild, reembed, dry_run, progress)
         if json_:
             emit({**report_json(report), **({"dry_run": True} if dry_run else {})})
         else:
@@ -90,6 +93,7 @@ def _run(
     files: list[str],
     gone: list[str],
     sync: bool,
+    allow_empty: bool,
     rebuild: bool,
     reembed: bool,
     dry_run: bool,
@@ -98,21 +102,23 @@ def _run(
     import tempfile
 
     from rag_app.index import LocalIndex
-    from rag_app.index.reembed import reembed_index
     from rag_app.ingest import remove
     from rag_app.pipeline import add_files
+    from rag_app.pipeline import reembed as run_reembed
 
     with tempfile.TemporaryDirectory() as empty:
-        if reembed and not dry_run:
-            reembed_index(folder, settings.embed, progress=progress)
+        made = run_reembed(settings, folder, progress=progress)[1] if reembed and not dry_run else None
         opened = _open(
             LocalIndex, settings, folder, rebuild=rebuild, must_exist=not files, dry_run=dry_run, empty=empty
         )
         with opened as index:
             report = remove(index, gone, dry_run=dry_run)
+            report = report if made is None else made.joined(report)
             if not files:
                 return report
-            done = add_files(settings, index, files, sync=sync, dry_run=dry_run, progress=progress)
+            done = add_files(
+                settings, index, files, sync=sync, allow_empty=allow_empty, dry_run=dry_run, progress=progress
+            )
             return report.joined(done)
 
 

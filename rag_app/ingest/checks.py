@@ -56,3 +56,13 @@ def measure_recall(index: LocalIndex, *, sample: int = _SAMPLE, k: int = _DEPTH)
     true = [{hit.chunk_id for hit in hits} for hits in index.dense_by_vectors(queries, k=k, exact=True)]
     there = sum(map(len, true))
     return round(sum(len(a & b) for a, b in zip(found, true, strict=True)) / there, 4) if there else None
+
+
+def check_index(index: LocalIndex) -> tuple[int, list[str], float | None]:
+    """How many chunks were searched for, what was not found, and an approximate search's recall (kept in the notes)."""
+    tested, faults = check_rankings(index)
+    recall = measure_recall(index)
+    if recall is not None and recall != index.notes.get("dense_recall"):
+        index.set_notes({"dense_recall": recall})
+        index.commit()
+    return tested, faults, recall

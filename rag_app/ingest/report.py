@@ -47,6 +47,8 @@ class IngestReport:
             seconds=self.seconds + later.seconds,
             warnings=(*self.warnings, *later.warnings),
             equal=(*self.equal, *later.equal),
+            tested=max(self.tested, later.tested),
+            dense_recall=self.dense_recall if later.dense_recall is None else later.dense_recall,
         )
 
 

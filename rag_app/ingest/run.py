@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from rag_app.embed import overlong
 from rag_app.index import LocalIndex
 from rag_app.index.local.records import fingerprint_of, source_of, text_to_index
-from rag_app.ingest.checks import check_rankings, measure_recall
+from rag_app.ingest.checks import check_index
 from rag_app.ingest.report import IngestReport
 from rag_app.load import text_digest
 from rag_app.split.base import OversizedChunkWarning, SpanSplitter
@@ -90,13 +90,7 @@ def ingest(
         index.commit()
         index.prune_cache(only_when_large=True)
     changed = run.counts.added + run.counts.updated + run.counts.deleted > 0
-    tested, faults, recall = 0, list[str](), None
-    if test and changed and not dry_run:
-        tested, faults = check_rankings(index)
-        recall = measure_recall(index)
-        if recall is not None and recall != index.notes.get("dense_recall"):
-            index.set_notes({"dense_recall": recall})
-            index.commit()
+    tested, faults, recall = check_index(index) if test and changed and not dry_run else (0, [], None)
     measured = run.checkpoints.report() if run.measures else None
     counts = run.counts
     return IngestReport(
@@ -246,7 +240,7 @@ class _Run:
     def _failed(self, source: str) -> bool:
         """Whether the source could not be read this time: itself, the mail it is attached to, or a folder above it."""
         return any(
-            source == failed or source.startswith((f"{failed}#", f"{failed}/")) for failed in self.failed_sources
+            failed in (source, ".") or source.startswith((f"{failed}#", f"{failed}/")) for failed in self.failed_sources
         )
 
     def remove_leftovers(self, *, sync: bool) -> None:

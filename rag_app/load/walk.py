@@ -11,6 +11,7 @@ from typing import NamedTuple
 from rag_app.types import LoadFailure
 
 IGNORE_FILE = ".ragignore"
+NO_FILES = "the folder holds no files"
 USUALLY_IGNORED = (
     "__pycache__/", "node_modules/", "*.egg-info/", "*.pyc", "*.pyo", "*.so", "*.o", "*.class", "Thumbs.db",
     "desktop.ini", "~$*",
@@ -56,7 +57,7 @@ def find(
                     yield item
             if not count:
                 wanted = " that the patterns let through" if include or exclude else ""
-                yield LoadFailure(source, "empty", f"the folder holds no files{wanted}")
+                yield LoadFailure(source, "empty", f"{NO_FILES}{wanted}")
         elif os.path.isfile(absolute):
             if absolute not in seen:
                 seen.add(absolute)

@@ -17,6 +17,7 @@ from rag_app.pipeline.build import (
     chat_model_of,
     open_index,
     open_or_create,
+    reembed,
 )
 from rag_app.pipeline.chain import build_chain, chain_of, evidence_chain, to_answer
 from rag_app.pipeline.stream import AnswerEvent, Done, Retrieved, Verdicts, astream_answer, stream_answer
@@ -39,6 +40,7 @@ __all__ = [
     "evidence_chain",
     "open_index",
     "open_or_create",
+    "reembed",
     "stream_answer",
     "to_answer",
 ]

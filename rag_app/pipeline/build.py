@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,12 @@ from langchain_core.retrievers import BaseRetriever
 from rag_app.embed.base import Embedder
 from rag_app.index import LocalIndex
 from rag_app.ingest import IngestReport, ingest
+from rag_app.ingest import reembed as ingest_again
+from rag_app.load.walk import NO_FILES
 from rag_app.retrieve.arms import diagnosis, measure_arms, stale
 from rag_app.settings import Settings
 from rag_app.synthesize import LLMSynthesizer
-from rag_app.types import ConfigError
+from rag_app.types import ConfigError, LoadedDocument, LoadFailure
 
 Progress = Callable[[int, int, str], None]
 
@@ -64,12 +66,14 @@ def add_files(
     paths: Sequence[str | Path],
     *,
     sync: bool = False,
+    allow_empty: bool = False,
     dry_run: bool = False,
     progress: Progress | None = None,
 ) -> IngestReport:
     """Load, split and embed `paths` into an open index; then measure how far each ranking can be trusted on it.
 
-    With `sync`, a path that is not there is a ConfigError: a slip or an unmounted disk must not empty an index.
+    With `sync`, a path that is not there is a ConfigError, and a folder without files a failure that takes nothing out
+    unless `allow_empty`: a slip or an unmounted disk must not empty an index.
     """
     gone = [str(path) for path in paths if not os.path.lexists(path)] if sync else []
     if gone:
@@ -78,9 +82,35 @@ def add_files(
             "name the path as it is, or take sources out with --delete"
         )
     loaded = settings.load.load_all([str(path) for path in paths], progress=progress)
+    if sync:
+        loaded = _emptied(loaded, allowed=allow_empty)
     splitter = build_splitter(settings, index.embedder)
     report = ingest(index, loaded, splitter, sync=sync, dry_run=dry_run, progress=progress)
-    if dry_run or not stale(index.notes, len(index)):
+    return report if dry_run else _with_arms(index, report, progress)
+
+
+def _emptied(
+    loaded: Iterable[LoadedDocument | LoadFailure], *, allowed: bool
+) -> Iterator[LoadedDocument | LoadFailure]:
+    """What was loaded, where a folder without files is nothing to speak of, or a failure that says what it means."""
+    for item in loaded:
+        if isinstance(item, LoadFailure) and item.reason.startswith(NO_FILES):
+            if allowed:
+                continue
+            item = replace(item, reason=f"{item.reason}; what was indexed from it stays, unless --allow-empty is given")
+        yield item
+
+
+def reembed(
+    settings: Settings, directory: str | Path, *, progress: Progress | None = None
+) -> tuple[LocalIndex, IngestReport]:
+    """All vectors of the index at `directory` anew, with the settings' embedder, and what was measured with the old."""
+    index, report = ingest_again(directory, settings.embed, progress=progress)
+    return index, _with_arms(index, report, progress)
+
+
+def _with_arms(index: LocalIndex, report: IngestReport, progress: Progress | None) -> IngestReport:
+    if not stale(index.notes, len(index)):
         return report
     index.set_notes({**index.notes, "arms": measure_arms(index, progress=progress)})
     index.commit()

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from rag_app.cli import main
+from rag_app.index import LocalIndex
 
 SETTINGS = ("--set", "embed.kind=hashing")
 
@@ -81,3 +82,35 @@ def test_an_index_of_another_embedder_is_exit_3_and_rebuild_or_reembed_is_the_wa
 def test_nothing_to_do_is_exit_2_and_no_index_exit_3(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "--index", str(tmp_path / "index"))[0] == 2
     assert run(capsys, "--index", str(tmp_path / "index"), "--delete", "a.txt")[0] == 3
+
+
+def test_sync_with_a_folder_that_was_emptied_takes_nothing_out_unless_told_to(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = ("--index", str(tmp_path / "index"), "--sync")
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "a.txt").write_text("A filter.")
+    run(capsys, str(folder), str(other), *place)
+    for file in folder.iterdir():
+        file.unlink()
+    for extra in ((), ("--dry-run",), (str(other),)):
+        code, report, _ = run(capsys, str(folder), *place, *extra)
+        assert (code, report["deleted"], report["documents"]) == (1, 0, 4)
+        assert "--allow-empty" in report["failed"][0]["reason"]
+    code, report, _ = run(capsys, str(folder), str(other), *place, "--allow-empty")
+    assert (code, report["failed"], report["deleted"], report["documents"]) == (0, [], 3, 1)
+
+
+def test_reembed_measures_again_what_was_measured_with_the_old_vectors(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place, approximate = ("--index", str(tmp_path / "index")), (*SETTINGS, "--set", "index.dense=int8")
+    _, first, _ = run(capsys, str(folder), *place, settings=approximate)
+    other = (*approximate, "--set", "embed.dimensions=32")
+    code, report, _ = run(capsys, *place, "--reembed", settings=other)
+    assert (code, report["tested"], report["updated"]) == (0, 3, 0)
+    assert report["dense_recall"] == first["dense_recall"] == 1.0
+    notes = LocalIndex.open(tmp_path / "index").notes
+    assert notes["dense_recall"] == 1.0
+    assert notes["arms"]["chunks"] == 3

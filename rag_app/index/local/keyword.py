@@ -137,8 +137,7 @@ class KeywordRanking(State):
         best = []
         for part, offset, a, b in zip(self.segments, self.offsets, edges, edges[1:], strict=False):
             if a < b:
-                found = top(rows[a:b] - offset, scores[a:b], k)
-                best.append([(part.segment.ids[row], score) for row, score in found])
+                best.append((part.segment.ids, top(rows[a:b] - offset, scores[a:b], k)))
         return ranked(best_of(best, k))
 
     def bm25_terms(self, query: str, chunk_id: str) -> dict[str, float]:

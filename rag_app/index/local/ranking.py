@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from rag_app.index.local.container import Array
+from rag_app.index.local.container import Array, Strings
 
 if TYPE_CHECKING:
     from rag_app.index.settings import BM25Settings
 
 Floats = npt.NDArray[np.float64]
+# Up to so many scores a partition of all is the cheaper way to the k-th best.
+_FEW = 2000
 
 
 def idf(settings: BM25Settings, *, n: int, df: int) -> float:
@@ -75,6 +77,9 @@ def candidates(scores: Array, k: int, *, slack: float = 0.0, above: float = -np.
     A lower bound for the k-th best comes from the maxima of many small groups, which is cheaper than a partition.
     """
     n = len(scores)
+    if k < n <= _FEW:
+        bound = np.partition(scores, n - k)[n - k] - slack
+        return np.flatnonzero(scores >= bound if bound > above else scores > above)
     width = min(n // max(4 * k, 1), 64)
     if width < 2:
         return np.flatnonzero(scores > above)
@@ -103,6 +108,9 @@ def top(rows: Array, scores: Floats, k: int) -> list[tuple[int, float]]:
     return list(zip(rows[order].tolist(), scores[order].tolist(), strict=True))
 
 
-def best_of(parts: Sequence[Sequence[tuple[str, float]]], k: int) -> list[tuple[str, float]]:
-    """The k best of several lists of (id, score), best first; ties by id."""
-    return sorted((pair for part in parts for pair in part), key=lambda pair: (-pair[1], pair[0]))[:k]
+def best_of(parts: Sequence[tuple[Strings, Sequence[tuple[int, float]]]], k: int) -> list[tuple[str, float]]:
+    """The k best (id, score) of several lists of (row, score), each with its table of ids; best first, ties by id."""
+    scores = sorted((score for _, part in parts for _, score in part), reverse=True)
+    least = scores[k - 1] if len(scores) > k else -math.inf  # below it no id need be read
+    pairs = [(ids[row], score) for ids, part in parts for row, score in part if score >= least]
+    return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))[:k]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rag_app.index.base import FilterLike
-from rag_app.index.local.container import Array
+from rag_app.index.local.container import Array, Strings
 from rag_app.index.local.keyword import KeywordRanking, ranked
 from rag_app.index.local.ranking import best_of, candidates, cosines, top
 from rag_app.index.local.state import LiveSegment
@@ -40,12 +40,12 @@ class Snapshot(KeywordRanking):
         if k < 1 or not len(queries):
             return [() for _ in queries]
         masks = [self.masks(filter) for filter in filters]
-        found: list[list[list[tuple[str, float]]]] = [[] for _ in queries]
+        found: list[list[tuple[Strings, list[tuple[int, float]]]]] = [[] for _ in queries]
         for i, part in enumerate(self.segments):
             own = [self._with_vectors(part, mask[i]) for mask in masks]
             for q, rows in enumerate(self._nearest(part, queries, own, k, exact)):
                 best = top(rows, cosines(part.segment.vectors[rows], queries[q]), k)
-                found[q].append([(part.segment.ids[row], score) for row, score in best])
+                found[q].append((part.segment.ids, best))
         return [ranked(best_of(parts, k)) for parts in found]
 
     def _nearest(
