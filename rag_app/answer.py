@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rag_app.trace import RetrievalTrace
-from rag_app.types import Citation, Verdict, dumps, from_json, to_json
+from rag_app.types import Citation, ConfigError, Verdict, dumps, from_json, to_json
 
 ABSTENTION_REASONS = (
     "no_candidates",
@@ -44,8 +44,9 @@ class Answer:
 
     `citations` resolve the markers of `text`; `verdicts` judge its claims; `evidence` are the numbered passages;
     `trace` has every ranking. `abstained` answers have a reason of ABSTENTION_REASONS and no citations. `confidence`
-    is in [0, 1] (None when nothing estimates it); `report` has the shares of the verification (groundedness, citation
-    recall, ...); `timings` are seconds per stage.
+    is the calibrated chance, in [0, 1], that the answer is right; of an abstention, that the evidence had the answer
+    (0 without evidence; None only where there is no question to tell it from); `report` has the shares of the
+    verification (groundedness, citation recall, ...); `timings` are seconds per stage.
     """
 
     question: str
@@ -74,8 +75,11 @@ class Answer:
 
     @classmethod
     def from_json(cls, text: str) -> Answer:
-        """The answer that `to_json` wrote."""
-        return from_json(cls, json.loads(text))
+        """The answer that `to_json` wrote; ConfigError when the text is something else."""
+        try:
+            return from_json(cls, json.loads(text))
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise ConfigError(f"this is no answer's JSON ({error}); give what Answer.to_json wrote") from None
 
     def __str__(self) -> str:
         return self.text

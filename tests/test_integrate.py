@@ -227,3 +227,23 @@ def test_a_conversation_keeps_answers_that_can_be_reloaded() -> None:
     assert Answer.from_json(stored).citations[1].quote == DOCUMENTS[1].page_content
     with pytest.raises(ConfigError, match="session"):
         chain.invoke("q")
+
+
+@pytest.mark.parametrize("text", ["", " \n", "[1]", "[7]"])
+def test_a_text_without_words_is_an_abstention(text: str) -> None:
+    answer = parse_citations(text, DOCUMENTS, question="How heavy?")
+    assert (answer.abstained, answer.abstention_reason) == (True, "model_declined")
+
+
+def test_an_answer_parsed_by_hand_has_a_confidence() -> None:
+    right, wrong = "The MX-400 pump weighs 12 kg [1].", "The MX-400 pump weighs 99 kg [1]."
+    asked = {"question": "How heavy is the MX-400 pump?", "verifier": Verifier()}
+    sure, unsure = (parse_citations(text, DOCUMENTS, **asked).confidence for text in (right, wrong))
+    assert 0 < unsure < sure < 1
+    assert parse_citations(right, DOCUMENTS).confidence is None
+
+
+@pytest.mark.parametrize("text", ["x", "[]", "{}", '{"question": "q"}', '{"question": "q", "text": "t", "trace": 3}'])
+def test_what_is_no_answer_is_not_reloaded(text: str) -> None:
+    with pytest.raises(ConfigError, match="answer's JSON"):
+        Answer.from_json(text)

@@ -221,3 +221,21 @@ def test_the_model_of_the_answers_serves_every_stage_that_asks_one(index: Any) -
 def test_a_model_that_cannot_be_made_is_told_before_the_first_question(index: Any) -> None:
     with pytest.raises(ConfigError, match=r"synthesize\.model"):
         build_chain(Settings.resolve(None, ["embed.kind=hashing", "synthesize.kind=llm"]), index)
+
+
+def test_a_written_answer_below_the_threshold_is_withdrawn_once_it_was_judged(settings: Settings, index: Any) -> None:
+    def stages(*sets: str) -> Stages:
+        model = FakeListChatModel(responses=["The pump has a warranty of 99 months [1]."])
+        wanted = Settings.resolve(None, ["rerank.kind=none", "synthesize.kind=llm", *sets])
+        return build_stages(wanted, index, chat_model=model)
+
+    given = chain_of(stages()).invoke(QUESTIONS[1])
+    assert not given.abstained
+    assert given.confidence is not None
+    least = f"synthesize.threshold={given.confidence + 0.01}"
+    withdrawn = chain_of(stages(least, "synthesize.abstention_text=Keine Antwort.")).invoke(QUESTIONS[1])
+    assert (withdrawn.abstained, withdrawn.abstention_reason) == (True, "below_threshold")
+    assert (withdrawn.text, withdrawn.citations, withdrawn.confidence) == ("Keine Antwort.", (), given.confidence)
+    events = list(stream_answer(stages(least), QUESTIONS[1]))
+    assert [event.reason for event in events if event.type == "retraction"] == ["below_threshold"]
+    assert timeless(events[-1].answer)["abstained"]

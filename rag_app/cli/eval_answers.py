@@ -44,21 +44,22 @@ def register(app: typer.Typer) -> None:
         from rag_app.types import ConfigError
 
         try:
-            gold = read_gold(json.loads(line) for _, line in file_lines(questions, "the questions"))[:limit]
+            asked = read_gold(json.loads(line) for _, line in file_lines(questions, "the questions"))[:limit]
         except json.JSONDecodeError as error:
             raise ConfigError(f"the questions {str(questions)!r} are not JSON lines: {error}; mend that line") from None
         settings = load_settings(config, sets)
         with open_index(settings, index) as opened, progress_bar() as progress:
-            answered = ask_all(build_chain(settings, opened).invoke, gold, progress=progress)
+            answered = ask_all(build_chain(settings, opened).invoke, asked, progress=progress)
         if rows is not None:
-            kind = settings.rerank.kind
-            write_rows(rows, [answer_row(*pair, reranker=kind) for pair in answered])
+            stages = {"reranker": settings.rerank.kind, "synthesizer": settings.synthesize.kind}
+            write_rows(rows, [answer_row(gold, answer) | stages for gold, answer in answered])
         figures = measure_answers(answered)
         if as_json:
             emit(figures)
             return
-        conflicts = {f"conflict_{name}": value for name, value in figures.pop("conflicts").items()}
-        for name, value in (figures | conflicts).items():
+        for part in ("conflicts", "confidence"):
+            figures |= {f"{part}_{name}": value for name, value in figures.pop(part).items()}
+        for name, value in figures.items():
             if name != "risk_coverage":
                 shown = "-" if value is None else value if isinstance(value, dict) else round(value, 3)
                 console().print(f"{name:>22}  {shown}", highlight=False)

@@ -105,7 +105,7 @@ def answer_rows(path: Path) -> list[dict[str, Any]] | None:
 
 
 def calibrate_answering(rows: list[dict[str, Any]], as_json: bool) -> None:
-    """Print the synthesizer's threshold for each reranker, as `--set` lines."""
+    """Print the threshold for each reranker and synthesizer, as `--set` lines."""
     from rag_app.evaluate.answers import calibrate_answers
 
     found = calibrate_answers(rows)

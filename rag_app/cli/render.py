@@ -26,8 +26,11 @@ def print_answer(console: Console, answer: Answer, *, text: bool = True) -> None
 
     if text:
         console.print(Padding(escape(answer.text), (0, 0, 0, 2)))
+    sure = "" if answer.confidence is None else f"[dim]confidence[/] {answer.confidence:.2f}"
     if answer.abstained:
-        console.print(f"  [yellow]abstained[/]: {answer.abstention_reason}")
+        console.print(f"  [yellow]abstained[/]: {answer.abstention_reason}{f' ({sure})' if sure else ''}")
+    elif sure:
+        console.print(f"  {sure}")
     for citation in answer.citations:
         console.print(f"  [bold]\\[{citation.marker}][/] [cyan]{escape(place(citation))}[/]")
         quote = " ".join(citation.quote.split())

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from rag_app.answer import CONFLICT_WARNING, Answer
 from rag_app.cite import parse_markers
 from rag_app.evaluate import claims
@@ -150,6 +152,7 @@ def measure_answers(rows: Sequence[Row]) -> dict[str, Any]:
         "right": _share([is_right(g, a) for g, a in rows]),
         "abstentions": dict(sorted(Counter(a.abstention_reason for _, a in rows if a.abstention_reason).items())),
         "conflicts": conflict_measures(rows),
+        "confidence": confidence_measures(rows),
         "risk_coverage": risk_coverage(rows),
     }
 
@@ -193,6 +196,24 @@ def conflict_measures(rows: Sequence[Row]) -> dict[str, Any]:
     }
 
 
+def confidence_measures(rows: Sequence[Row]) -> dict[str, Any]:
+    """How far the confidence of the given answers can be believed.
+
+    `mean` of it, and the share that is `right`: equal where it is calibrated; `brier`, the mean square of what lies
+    between confidence and outcome (0 is perfect, 0.25 a coin flip's); `auroc`, the chance that a right answer is surer
+    than a wrong one. Each None where it cannot be told.
+    """
+    judged = [(a.confidence, is_right(g, a)) for g, a in rows if not a.abstained and a.confidence is not None]
+    sure, right = [confidence for confidence, _ in judged], [outcome for _, outcome in judged]
+    mixed = len(set(right)) == 2
+    return {
+        "mean": _share(sure),
+        "right": _share(right),
+        "brier": _share([(confidence - outcome) ** 2 for confidence, outcome in judged]),
+        "auroc": claims.auroc(np.asarray(sure), np.asarray(right)) / 100 if mixed else None,
+    }
+
+
 def risk_coverage(rows: Sequence[Row]) -> list[dict[str, float]]:
     """The curve from the surest answers to all that were given: thresholds, coverage and risk (Geifman, El-Yaniv 2017).
 
@@ -225,35 +246,35 @@ def answer_row(gold: GoldAnswer, answer: Answer, **more: Any) -> dict[str, Any]:
 
 
 def calibrate_answers(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """For each reranker of the rows, the threshold of the synthesizer that best tells what can be answered.
+    """For each reranker and synthesizer of the rows, the threshold that best tells what can be answered.
 
-    The threshold has the greatest balanced accuracy on "answerable"; rows without a confidence (no evidence at all,
-    or a synthesizer that gives none) take no part. ConfigError when a reranker's rows are all of one kind.
+    The threshold has the greatest balanced accuracy on "answerable". Rows that a threshold does not decide (nothing was
+    found, the model declined, the claims were not supported) take no part. ConfigError when the others are all of one
+    kind.
     """
-    by_reranker: dict[str, list[tuple[float, bool]]] = {}
+    by_kinds: dict[tuple[str, str], list[tuple[float, bool]]] = {}
     for number, row in enumerate(rows, start=1):
         if not isinstance(row.get("answerable"), bool):
             raise ConfigError(f'row {number} of the answers has no "answerable"; write true or false')
-        pairs = by_reranker.setdefault(str(row.get("reranker", "")), [])
-        if isinstance(row.get("confidence"), (int, float)):
+        pairs = by_kinds.setdefault((str(row.get("reranker", "")), str(row.get("synthesizer", ""))), [])
+        decided = not row.get("abstained") or row.get("reason") == "below_threshold"
+        if decided and isinstance(row.get("confidence"), (int, float)):
             pairs.append((float(row["confidence"]), row["answerable"]))
     found = []
-    for reranker, pairs in sorted(by_reranker.items()):
+    for (reranker, synthesizer), pairs in sorted(by_kinds.items()):
         scores, labels = [score for score, _ in pairs], [int(label) for _, label in pairs]
         try:
             report = claims.calibrated_threshold(scores, labels)
         except ValueError:
             raise ConfigError(
                 f"the answers with reranker {reranker or '(none named)'} have {sum(labels)} answerable and "
-                f"{len(labels) - sum(labels)} unanswerable questions with a confidence; give some of both, answered by "
-                "the extractive synthesizer"
+                f"{len(labels) - sum(labels)} unanswerable questions that a threshold decides; give some of both"
             ) from None
         report["threshold"] = between(scores, report["threshold"])
-        settings = [f"rerank.kind={reranker}"] if reranker else []
+        kinds = {"reranker": reranker, "synthesizer": synthesizer}
+        settings = [f"rerank.kind={reranker}"] * bool(reranker) + [f"synthesize.kind={synthesizer}"] * bool(synthesizer)
         settings.append(f"synthesize.threshold={report['threshold']}")
-        found.append(
-            {"reranker": reranker, "questions": len(pairs), "answerable": sum(labels), **report, "settings": settings}
-        )
+        found.append({**kinds, "questions": len(pairs), "answerable": sum(labels), **report, "settings": settings})
     return found
 
 

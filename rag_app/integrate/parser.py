@@ -16,7 +16,8 @@ from rag_app.answer import Answer
 from rag_app.cite import StreamParser
 from rag_app.pipeline.chain import answer_of
 from rag_app.synthesize.base import NO_EVIDENCE, draft_of
-from rag_app.synthesize.replies import declines, message_text
+from rag_app.synthesize.confidence import evidence_chance, how_sure
+from rag_app.synthesize.replies import declines, message_text, says_something
 from rag_app.verify import Verifier
 
 
@@ -30,12 +31,20 @@ def parse_citations(
 ) -> Answer:
     """The Answer of a text whose markers number `documents` from 1: phantoms stripped, citations with exact quotes.
 
-    With a `verifier`, its claims are judged. With `attribute`, a text that cites nothing gets citations by alignment.
+    With a `verifier`, its claims are judged, and the confidence rests on the verdicts too. With `attribute`, a text
+    that cites nothing gets citations by alignment. Without a question nothing tells whether the documents answer it.
     """
-    draft = draft_of(question, text, documents, attribute_uncited=0.5 if attribute else None)
-    if not draft.abstained and not draft.citations and declines(draft.text, NO_EVIDENCE):
+    chance = evidence_chance(question, documents) if question.strip() else None
+    draft = draft_of(
+        question, text, documents, attribute_uncited=0.5 if attribute else None, confidence=chance, written=True
+    )
+    declined = not draft.citations and declines(draft.text, NO_EVIDENCE)
+    if declined or not says_something(draft.text, len(documents)):
         draft = replace(draft, abstained=True, abstention_reason="model_declined")
-    return answer_of(draft, None if verifier is None else verifier.invoke({"draft": draft, "question": question}))
+    if verifier is None:
+        return answer_of(draft)
+    report = verifier.invoke({"draft": draft, "question": question})
+    return answer_of(replace(draft, confidence=how_sure(draft, report.verdicts)), report)
 
 
 class AnswerParser(BaseTransformOutputParser[Answer]):

@@ -18,6 +18,7 @@ from rag_app.index import LocalIndex
 from rag_app.pipeline.build import Stages, build_stages
 from rag_app.settings import Settings
 from rag_app.synthesize.base import Draft, draft_of
+from rag_app.synthesize.confidence import how_sure
 from rag_app.trace import RetrievalTrace, trace_of
 from rag_app.types import Citation, ConfigError
 from rag_app.verify.report import VerificationReport
@@ -40,6 +41,7 @@ def chain_of(stages: Stages) -> Runnable[Question, Answer]:
         evidence_chain(stages)
         | RunnablePassthrough.assign(draft=stages.synthesizer | RunnableLambda(partial(located, stages), name="locate"))
         | RunnablePassthrough.assign(verdicts=stages.verifier)
+        | RunnablePassthrough.assign(draft=RunnableLambda(partial(decided, stages), name="decide"))
         | RunnableLambda(to_answer, name="answer")
     ).with_config(run_name="rag_app")
 
@@ -133,6 +135,17 @@ def located(stages: Stages, draft: Draft) -> Draft:
     return replace(draft, citations=tuple(find(stages, citation) for citation in draft.citations))
 
 
+def decided(stages: Stages, state: Mapping[str, Any]) -> Draft:
+    """The draft with how sure it is now that it was judged; below the synthesizer's threshold, the abstention."""
+    draft: Draft = state["draft"]
+    draft = replace(draft, confidence=how_sure(draft, state["verdicts"].verdicts))
+    least = getattr(stages.synthesizer, "threshold", None)
+    if draft.abstained or not draft.written or least is None or (draft.confidence or 0.0) >= least:
+        return draft
+    withdrawn: Draft = stages.synthesizer.withdraw(draft, "below_threshold")
+    return withdrawn
+
+
 def find(stages: Stages, citation: Citation) -> Citation:
     """The citation, located in its stored document; as it was when the index does not have that document."""
     if stages.index is None:
@@ -145,7 +158,9 @@ def find(stages: Stages, citation: Citation) -> Citation:
 
 def after_policy(draft: Draft, report: VerificationReport) -> Draft:
     """The draft as the verifier's policy left it; citations are resolved again where the text changed."""
-    if report.abstained and not draft.abstained:
+    if draft.abstained:
+        return draft
+    if report.abstained:
         return replace(draft, text=report.text, citations=(), abstained=True, abstention_reason="claims_unsupported")
     if not report.actions or report.text == draft.text:
         return draft

@@ -11,7 +11,7 @@ from langchain_core.runnables import RunnableConfig
 
 from rag_app.answer import Answer
 from rag_app.pipeline.build import Stages
-from rag_app.pipeline.chain import Question, evidence_chain, find, located, to_answer
+from rag_app.pipeline.chain import Question, decided, evidence_chain, find, located, to_answer
 from rag_app.synthesize.events import CitationFound, DraftDone, Event, Retraction
 from rag_app.types import Hit, Verdict
 
@@ -56,7 +56,7 @@ def stream_answer(stages: Stages, question: Question, config: RunnableConfig | N
         else:
             yield CitationFound(find(stages, event.citation)) if isinstance(event, CitationFound) else event
     state["verdicts"] = stages.verifier.invoke(state, config)
-    yield from last_events(state)
+    yield from last_events(stages, state)
 
 
 async def astream_answer(
@@ -71,15 +71,15 @@ async def astream_answer(
         else:
             yield CitationFound(find(stages, event.citation)) if isinstance(event, CitationFound) else event
     state["verdicts"] = await stages.verifier.ainvoke(state, config)
-    for event in last_events(state):
+    for event in last_events(stages, state):
         yield event
 
 
-def last_events(state: Mapping[str, Any]) -> Iterator[AnswerEvent]:
-    """What follows the text: a retraction when a policy changed it, the verdicts, the Answer."""
-    answer = to_answer(state)
+def last_events(stages: Stages, state: Mapping[str, Any]) -> Iterator[AnswerEvent]:
+    """What follows the text: a retraction when a policy or the threshold changed it, the verdicts, the Answer."""
+    answer = to_answer({**state, "draft": decided(stages, state)})
     if answer.text != state["draft"].text:
-        yield Retraction(answer.text, "; ".join(state["verdicts"].actions) or "claims_unsupported")
+        yield Retraction(answer.text, "; ".join(state["verdicts"].actions) or answer.abstention_reason or "tidied")
     yield Verdicts(answer.verdicts)
     yield Done(answer)
 

@@ -31,8 +31,9 @@ class Draft:
     """An answer before its claims are verified. `evidence[n - 1]` is what the marker `[n]` of `text` names.
 
     An abstaining draft has a reason of `rag_app.answer.ABSTENTION_REASONS` and no citations. `confidence` in [0, 1] is
-    the calibrated chance that the evidence answers the question, None when nothing estimates it. `trace` is that of the
-    evidence, with what the packing left out.
+    the calibrated chance that the evidence answers the question, None when nothing estimates it; where a model wrote
+    the text (`written`), its verdicts have their say too (`confidence.how_sure`). `trace` is that of the evidence, with
+    what the packing left out.
     """
 
     question: str
@@ -47,6 +48,7 @@ class Draft:
     confidence: float | None = None
     seconds: float = 0.0
     trace: RetrievalTrace | None = None
+    written: bool = False
 
 
 class Synthesizer(RunnableSerializable[dict[str, Any], Draft]):
@@ -110,8 +112,13 @@ class Synthesizer(RunnableSerializable[dict[str, Any], Draft]):
         return self.abstain(inputs["question"], why_no_evidence(inputs))
 
     def abstain(self, question: str, reason: str, **more: Any) -> Draft:
-        """An abstaining draft."""
+        """An abstaining draft; without evidence that could answer, its confidence is 0."""
+        more = {"confidence": 0.0, **more}
         return Draft(question, self.abstention_text, abstained=True, abstention_reason=reason, **more)
+
+    def withdraw(self, draft: Draft, reason: str, **more: Any) -> Draft:
+        """The abstention in place of a draft that has a text."""
+        return replace(draft, text=self.abstention_text, citations=(), abstained=True, abstention_reason=reason, **more)
 
     def settle(self, draft: Draft) -> Draft:
         """The draft, with both versions cited and a note where sources disagree; or the abstention in its place."""
@@ -124,15 +131,7 @@ class Synthesizer(RunnableSerializable[dict[str, Any], Draft]):
         one, other = found
         warnings = (*draft.warnings, f"{CONFLICT_WARNING}: [{one.number}] and [{other.number}]")
         if self.on_conflict == "abstain":
-            text = self.abstention_text
-            return replace(
-                draft,
-                text=text,
-                citations=(),
-                abstained=True,
-                abstention_reason="sources_conflict",
-                warnings=warnings,
-            )
+            return self.withdraw(draft, "sources_conflict", warnings=warnings)
         pieces = [draft.text]
         citations = draft.citations
         if all((unit.number, unit.text) != (other.number, other.text) for unit in cited):
@@ -166,7 +165,7 @@ def check_inputs(inputs: Mapping[str, Any]) -> None:
     question, evidence = inputs.get("question"), inputs.get("evidence")
     if not isinstance(question, str) or not question.strip():
         raise ConfigError(f"the synthesizer's question is {question!r}; hand it a question under the key 'question'")
-    if not isinstance(evidence, Sequence) or isinstance(evidence, str):
+    if not isinstance(evidence, Sequence) or not all(isinstance(passage, Document) for passage in evidence):
         kind = type(evidence).__name__
         raise ConfigError(
             f"the synthesizer's evidence is a {kind}; hand it a list of Documents under the key 'evidence'"

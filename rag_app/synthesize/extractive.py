@@ -12,6 +12,7 @@ from importlib import resources
 from typing import Any, Literal
 
 import numpy as np
+from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from pydantic import Field
 
@@ -64,22 +65,41 @@ class ExtractiveSynthesizer(Synthesizer):
         """The best sentences with their markers; an abstention below the threshold."""
         question = inputs["question"]
         evidence = pack(inputs["evidence"], budget=None)
-        read = evidence[: self.max_passages]
-        units = units_of(read)
         embed = embedding_of(self.embeddings)
-        weights, threshold = calibration(embed is not None)
-        candidates = inputs.get("candidates") or ()
-        table = signals(question, read, units, candidates=candidates, embed=embed)
-        order = sorted(zip(weights.ranks(table), range(len(units)), strict=True), key=lambda pair: (-pair[0], pair[1]))
-        confidence = weights.chance(table[order[0][1]]) if order else 0.0
-        if confidence < (threshold if self.threshold is None else self.threshold):
+        found = best_units(question, evidence[: self.max_passages], inputs.get("candidates") or (), embed)
+        least = calibration(embed is not None)[1] if self.threshold is None else self.threshold
+        if not found.ranked or found.chance < least:
             return self.abstain(
-                question, "below_threshold", confidence=confidence, evidence=tuple(evidence), trace=evidence.trace
+                question, "below_threshold", confidence=found.chance, evidence=tuple(evidence), trace=evidence.trace
             )
-        lacks = [bool(table[place, _LACKS].any()) for _, place in order]
-        ranked = [(score, units[place]) for score, place in order]
-        chosen = choose(ranked, lacks, self.max_sentences, self.margin)
-        return self.settle(write(question, chosen, evidence, confidence))
+        chosen = choose(found.ranked, found.lacks, self.max_sentences, self.margin)
+        return self.settle(write(question, chosen, evidence, found.chance))
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The units of some evidence with their scores, best first; whether each lacks the kind of answer that is asked
+    for; and the chance in [0, 1] that the first one answers.
+    """
+
+    ranked: list[tuple[float, Unit]]
+    lacks: list[bool]
+    chance: float
+
+
+def best_units(
+    question: str, evidence: Sequence[Document], candidates: Sequence[Document] = (), embed: Embed | None = None
+) -> Found:
+    """What answers the question best; without units, nothing, by no chance."""
+    units = units_of(evidence)
+    weights, _ = calibration(embed is not None)
+    table = signals(question, evidence, units, candidates=candidates, embed=embed)
+    order = sorted(zip(weights.ranks(table), range(len(units)), strict=True), key=lambda pair: (-pair[0], pair[1]))
+    return Found(
+        [(score, units[place]) for score, place in order],
+        [bool(table[place, _LACKS].any()) for _, place in order],
+        weights.chance(table[order[0][1]]) if order else 0.0,
+    )
 
 
 def choose(ranked: Sequence[tuple[float, Unit]], lacks: Sequence[bool], most: int, margin: float) -> list[Unit]:

@@ -18,6 +18,7 @@ from pydantic import Field, PrivateAttr, SecretStr, field_validator
 from rag_app.cite import ParsedText, StreamParser
 from rag_app.synthesize import models, replies
 from rag_app.synthesize.base import Draft, Synthesizer, check_inputs, closing_events, draft_events, draft_of
+from rag_app.synthesize.confidence import evidence_chance
 from rag_app.synthesize.events import Event, Retraction, Token, why_replaced
 from rag_app.synthesize.packing import about_tokens, pack
 from rag_app.synthesize.prompt import (
@@ -85,6 +86,7 @@ class LLMSynthesizer(Synthesizer):
     system_prompt: str = Field(default=SYSTEM, description="Variables: {delimiter}, {abstention}.")
     evidence_tokens: int | None = Field(default=6000, ge=1, description="The budget of evidence; null for no limit.")
     near_duplicate: float = Field(default=0.9, gt=0, le=1, description="Overlap from which a passage is a duplicate.")
+    threshold: float | None = Field(default=None, ge=0, le=1, description="The least confidence that is answered.")
     attribute_floor: float | None = Field(
         default=0.5, ge=0, le=1, description="Coverage from which an uncited sentence gets a citation; null for never."
     )
@@ -129,7 +131,7 @@ class LLMSynthesizer(Synthesizer):
     def prepare(self, inputs: Mapping[str, Any]) -> Prepared | Draft:
         """The request to the model, or the abstention that needs no model."""
         question = inputs["question"]
-        count = self.count_tokens or about_tokens
+        count = self.count_tokens or models.token_counter(self.chat_model) or about_tokens
         packed = pack(
             inputs["evidence"], budget=self.evidence_tokens, count_tokens=count, near_duplicate=self.near_duplicate
         )
@@ -157,8 +159,8 @@ class LLMSynthesizer(Synthesizer):
         """The draft of the model's reply: links checked, markers resolved, declining told from answering."""
         usage = replies.with_cost(reply.usage, self.input_price, self.output_price)
         warnings = (*prepared.warnings, *reply.warnings)
-        evidence = tuple(prepared.evidence)
-        more: dict[str, Any] = {"usage": usage, "trace": prepared.evidence.trace}
+        evidence, chance = tuple(prepared.evidence), evidence_chance(prepared.question, prepared.evidence)
+        more: dict[str, Any] = {"usage": usage, "trace": prepared.evidence.trace, "confidence": chance, "written": True}
         if reply.refusal or not reply.text.strip():
             note = "the model refused" if reply.refusal else "the model returned an empty reply"
             return self.abstain(

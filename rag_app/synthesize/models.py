@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from langchain_core.documents import Document
@@ -102,6 +102,8 @@ def explain(error: Exception) -> str:
     names = {kind.__name__ for kind in type(error).__mro__}
     if names & {"JSONDecodeError", "APIResponseValidationError"}:
         return f"the model's server sent something that is not JSON ({said}); check synthesize.base_url"
+    if "NotImplementedError" in names:
+        return f"the model cannot do this ({said}); take synthesize.mode=inline"
     if status == 429 or "RateLimitError" in names:
         return f"the model's server is out of capacity or quota (429: {said}); try later, or set requests_per_second"
     if status in (401, 403):
@@ -157,6 +159,12 @@ def caches(model: BaseChatModel | None) -> bool:
     """Whether replies come from LangChain's cache: the model's own, or the one that is set for all."""
     own = model.cache if model is not None else None
     return get_llm_cache() is not None if own is None else own is not False
+
+
+def token_counter(model: BaseChatModel | None) -> Callable[[str], int] | None:
+    """A count by the model's tokenizer, where it brings one (`custom_get_token_ids`); others would be downloaded."""
+    encode = model.custom_get_token_ids if model is not None else None
+    return None if encode is None else lambda text: len(encode(text))
 
 
 def native_messages(messages: Sequence[BaseMessage], question: str, evidence: Sequence[Document]) -> list[BaseMessage]:

@@ -9,9 +9,10 @@ import hashlib
 import re
 import secrets
 from collections.abc import Sequence
+from typing import Any
 
 from langchain_core.documents import Document
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage, convert_to_messages
 from langchain_core.prompts import ChatPromptTemplate
 
 from rag_app.cite import parse_markers
@@ -71,13 +72,22 @@ def make_delimiter(question: str, evidence: Sequence[Document], *, repeatable: b
     return hashlib.sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def without_markers(history: Sequence[BaseMessage]) -> list[BaseMessage]:
-    """The conversation with its answers' markers taken out: they number the passages of another turn."""
+def without_markers(history: Sequence[Any]) -> list[BaseMessage]:
+    """The conversation with its answers' markers taken out: they number the passages of another turn.
+
+    ConfigError when it is no list of messages, in any form that LangChain takes for one.
+    """
+    if isinstance(history, str):
+        raise ConfigError("the history is a str; hand on a list of messages")
+    try:
+        messages = convert_to_messages(history)
+    except (TypeError, ValueError, NotImplementedError) as error:
+        raise ConfigError(f"the history is no list of messages ({error}); hand on LangChain's messages") from None
     return [
         message.model_copy(update={"content": parse_markers(message.content, 0).text})
         if isinstance(message, AIMessage) and isinstance(message.content, str)
         else message
-        for message in history
+        for message in messages
     ]
 
 

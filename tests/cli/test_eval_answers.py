@@ -64,7 +64,7 @@ def test_the_figures_come_as_one_json_line_and_the_rows_calibrate(folder: Path, 
     ]
     code, out, _ = run(capsys, "eval", "calibrate", str(folder / "rows.jsonl"))
     assert code == 0
-    assert out.startswith("--set rerank.kind=none --set synthesize.threshold=0.")
+    assert out.startswith("--set rerank.kind=none --set synthesize.kind=extractive --set synthesize.threshold=0.")
     settings = [word for word in out.splitlines()[0].split() if "=" in word]
     again = [*asked, "--json", *(part for setting in settings for part in ("--set", setting))]
     figures = json.loads(run(capsys, *again)[1])
@@ -77,7 +77,7 @@ def test_people_get_a_table(folder: Path, capsys: Any) -> None:
     code, out, _ = run(capsys, *asked)
     assert code == 0
     assert "citation_recall" in out
-    assert "conflict_named" in out
+    assert "conflicts_named" in out
 
 
 def test_questions_that_are_no_json_lines_are_named(folder: Path, capsys: Any) -> None:

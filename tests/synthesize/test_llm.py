@@ -286,6 +286,18 @@ def test_evidence_is_packed_to_the_budget_and_what_was_left_out_is_in_the_trace(
     assert server.requests == []
 
 
+def test_evidence_is_counted_by_the_models_tokenizer_where_it_has_one(evidence: Any) -> None:
+    def letters(text: str) -> list[int]:
+        return [ord(letter) for letter in text]
+
+    model = FakeListChatModel(responses=["It weighs 12 kg [1]."], custom_get_token_ids=letters)
+    prepared: Any = LLMSynthesizer(chat_model=model, evidence_tokens=200).prepare(
+        {"question": QUESTION, "evidence": evidence}
+    )
+    fits = prepared.evidence.trace.parameters["pack"]
+    assert fits["tokens"] == sum(len(passage.page_content) + 30 for passage in prepared.evidence) <= 200
+
+
 def test_a_prompt_of_ones_own_is_checked_for_its_variables() -> None:
     with pytest.raises((ConfigError, ValidationError), match="evidence"):
         LLMSynthesizer(prompt=ChatPromptTemplate.from_messages([("human", "{question}")]))
@@ -428,3 +440,20 @@ def test_a_system_prompt_of_ones_own_is_checked_when_it_is_set(system: str) -> N
     with pytest.raises(ConfigError, match=r"synthesize.*prompt"):
         Settings.resolve(None, ["synthesize.kind=llm", f"synthesize.system_prompt='{system}'"])
     assert LLMSynthesizer(system_prompt="Use {{json: 1}}.")
+
+
+@pytest.mark.parametrize("history", ["hello", [3], 5, [{"role": "nobody", "content": "x"}]])
+def test_a_history_that_is_no_conversation_is_a_configuration_error(evidence: Any, history: Any) -> None:
+    synthesizer = LLMSynthesizer(chat_model=FakeListChatModel(responses=["x"]))
+    with pytest.raises(ConfigError, match="history"):
+        ask(synthesizer, evidence, history=history)
+
+
+def test_a_history_may_have_any_form_that_langchain_takes(server: Any, openai: ModuleType, evidence: Any) -> None:
+    ask(make(server), evidence, history=[{"role": "user", "content": "Hi"}, ("ai", "It costs 5 euros [2].")])
+    assert "It costs 5 euros." in server.prompt()
+
+
+def test_a_model_without_structured_output_is_told_so(evidence: Any) -> None:
+    with pytest.raises(ModelError, match="mode=inline"):
+        ask(LLMSynthesizer(chat_model=FakeListChatModel(responses=["x"]), mode="structured"), evidence)
