@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rag_app.types import ConfigError, MissingExtraError, ModelError, Verdict
+from rag_app.verify.foreign import FOREIGN
 from rag_app.verify.lexical import VETO, Thresholds, verify_lexical
 from rag_app.verify.source import IndexedSource
 from rag_app.verify.statements import Statement
@@ -38,10 +39,12 @@ class EntailmentJudge:
 
     def __call__(self, statement: Statement, sources: Sequence[IndexedSource]) -> Verdict:
         lexical = verify_lexical(statement, sources, self.thresholds)
-        if not lexical.evidence:
+        if not lexical.evidence and lexical.reason != FOREIGN:
             return lexical
         hypothesis = without_markers(statement.words).strip()
-        windows = best_windows(hypothesis, sources)
+        windows = best_windows(hypothesis, sources) or first_windows(sources)
+        if not windows:
+            return lexical
         try:
             scores = self.scorer([(text, hypothesis) for _, _, text, _ in windows])
         except Exception as error:
@@ -84,6 +87,17 @@ def best_windows(claim: str, sources: Sequence[IndexedSource]) -> list[Window]:
         both = dict.fromkeys([(support.first, support.last), (support.best, support.best)])
         found.extend((source, u, source.window_span(*u).slice(source.text), support.coverage) for u in both)
     return sorted(found, key=lambda w: (-w[3], w[2]))[:WINDOWS]
+
+
+def first_windows(sources: Sequence[IndexedSource]) -> list[Window]:
+    """Three sentences each from the start of the sources: where no word is shared, none tells where to look."""
+    found: list[Window] = []
+    for first in range(0, max(map(len, sources), default=0), 3):
+        for source in sources:
+            if first < len(source) and len(found) < WINDOWS:
+                last = min(first + 2, len(source) - 1)
+                found.append((source, (first, last), source.window_span(first, last).slice(source.text), ABOUT))
+    return found
 
 
 def cross_encoder_scorer(model: Any, *, batch_size: int = 16) -> Scorer:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from rag_app.types import Verdict
-from rag_app.verify.lexical import FOREIGN, VETO, Thresholds, verify_lexical
+from rag_app.verify.foreign import FOREIGN
+from rag_app.verify.lexical import VETO, Thresholds, verify_lexical
 from rag_app.verify.source import IndexedSource
 from rag_app.verify.statements import Statement
 

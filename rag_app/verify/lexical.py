@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from rag_app.text.languages import detect_language
 from rag_app.types import Check, Claim, Evidence, Span, Verdict
 from rag_app.verify.abstention import judge_abstention
 from rag_app.verify.checks import run_checks
+from rag_app.verify.foreign import is_foreign, judge_foreign
 from rag_app.verify.joint import joint_support
 from rag_app.verify.source import IndexedSource, SourceCache
 from rag_app.verify.statements import Statement, kind_of
 from rag_app.verify.support import NOTHING, Support, claim_words, constants, support_of, without_markers
 
 LEVEL = "lexical"
-FOREIGN = "the source is in another language: only numbers, names and dates were compared"
-_SAMPLE = 2000
 _NUMBERS = ("number", "number absent", "number in place")
 _WORDS = ("date", "antonym", "name", "negation", "quantifier", "role", "speaker", "table cell", "part")
 VETO = frozenset((*_NUMBERS, *_WORDS))
@@ -101,32 +99,32 @@ def verify_lexical(
         return judge_abstention(statement, sources, LEVEL)
     if not claim_words(statement.words):
         return Verdict(claim, "not_checkable", 0.0, LEVEL, reason="the claim has no words to look for")
-    findings = [_with_context(statement, source, thresholds) for source in sources]
+    words = without_markers(statement.words)
+    foreign = [source for source in sources if is_foreign(words, source)]
+    own = [source for source in sources if source not in foreign]
+    if foreign and not own:
+        return judge_foreign(statement, words, foreign, LEVEL)
+    findings = [_with_context(statement, source, thresholds) for source in own]
     findings = [finding for finding in findings if finding.support is not NOTHING]
-    foreign = FOREIGN if any(_is_foreign(statement.words, source.text) for source in sources) else None
+    if not findings and not foreign:
+        return Verdict(claim, "not_found", 0.0, LEVEL, reason="no source holds a word of the claim")
     if not findings:
-        return Verdict(claim, "not_found", 0.0, LEVEL, reason=foreign or "no source holds a word of the claim")
+        return judge_foreign(statement, words, foreign, LEVEL)
     best = max(findings, key=lambda f: (f.label == "supported", f.support.score, f.source.text))
     if best.label in ("not_found", "partially_supported") and len(findings) > 1 and not best.vetoed():
         joint = joint_support(statement.words, [(f.source, f.support) for f in findings])
         if joint is not None and joint[0] >= thresholds.supported:
             return Verdict(claim, "supported", joint[0], LEVEL, joint[1], reason="two sources together support it")
     checks = tuple(map(best.shift, best.checks))
-    unsure = best.label in ("not_found", "partially_supported")
-    label, reason = ("not_found", foreign) if unsure and foreign else (best.label, None)
-    return Verdict(claim, label, best.score, LEVEL, evidence_of(best), checks, reason=reason)
+    if foreign and best.label in ("not_found", "partially_supported"):
+        return judge_foreign(statement, words, foreign, LEVEL)
+    return Verdict(claim, best.label, best.score, LEVEL, evidence_of(best), checks)
 
 
 def _says_it(words: str, sources: Sequence[IndexedSource]) -> bool:
     """Is it a sentence of a source, word for word? Then it speaks of its own subject, not of the evidence."""
     told = " ".join(words.split())
     return any(told in " ".join(source.text.split()) for source in sources)
-
-
-def _is_foreign(claim: str, source: str) -> bool:
-    """Are claim and source in two known languages? Their words cannot be compared then, only numbers and names."""
-    ours, theirs = detect_language(claim, ""), detect_language(source[:_SAMPLE], "")
-    return bool(ours and theirs) and ours != theirs
 
 
 @dataclass(frozen=True, slots=True)

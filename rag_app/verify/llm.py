@@ -15,6 +15,7 @@ from langchain_core.messages import HumanMessage, SystemMessage
 from pydantic import BaseModel, ConfigDict, Field
 
 from rag_app.types import Check, Evidence, Span, Verdict
+from rag_app.verify.foreign import FOREIGN
 from rag_app.verify.lexical import VETO, Thresholds, verify_lexical
 from rag_app.verify.source import IndexedSource
 from rag_app.verify.statements import Statement
@@ -55,6 +56,9 @@ class LLMJudge:
     def __call__(self, statement: Statement, sources: Sequence[IndexedSource]) -> Verdict:
         lexical = verify_lexical(statement, sources, self.thresholds)
         sentences = evidence_sentences(statement, sources)
+        if not sentences and lexical.reason == FOREIGN:
+            # No word tells where to look.
+            sentences = [source.evidence(unit) for source in sources for unit in source.units][:SENTENCES]
         if not sentences:
             return lexical
         try:

@@ -23,12 +23,31 @@ from rag_app.verify.support import support_of
         ("in Nov. 2018", (2018, 11, None)),
         ("on March 3", (None, 3, 3)),
         ("on 25.12.2018", (2018, 12, 25)),
+        ("am 12.03.2021", (2021, 3, 12)),
+        ("am 12. März 2021", (2021, 3, 12)),
+        ("le 1er mai", (None, 5, 1)),
+        ("2024年3月5日に", (2024, 3, 5)),
+        ("二〇二四年三月五日", (2024, 3, 5)),
+        ("２０２４年１１月", (2024, 11, None)),
+        ("十二月二十一日", (None, 12, 21)),
+        ("12/03/٢٠٢١", (2021, 3, 12)),
     ],
 )
 def test_dates_are_read_whole_or_in_part(text: str, parts: tuple[int | None, ...]) -> None:
     (date,) = dates_of(text)
     assert (date.year, date.month, date.day) == parts
     assert date.span.slice(text) in text
+
+
+@pytest.mark.parametrize("text", ["13月5日", "3月", "令和5年", "五十日", "12/13/14", "99.99.2020"])
+def test_what_cannot_be_a_date_is_none(text: str) -> None:
+    assert dates_of(text) == []
+
+
+def test_an_ambiguous_date_is_no_conflict_of_numbers_either() -> None:
+    source = IndexedSource("The pier opened on 4 March 2018.")
+    claim = "The pier opened on 3/4/2018."
+    assert [c.outcome for c in run_checks(claim, source, support_of(claim, source))] == ["pass", "unknown"]
 
 
 def test_a_month_alone_is_no_date_and_the_order_of_day_and_month_may_be_open() -> None:
@@ -51,6 +70,11 @@ def outcome(claim: str, text: str) -> str:
         ("The pier opened on 8 November 2018.", "The pier opened on November 7, 2018.", "fail"),
         ("The pier opened on 7 November 2018.", "The pier opened on 7 December 2018.", "fail"),
         ("The pier opened on 3/4/2018.", "The pier opened on 4 March 2018.", "unknown"),
+        ("The pier opened on 3/4/2018.", "The pier opened on 5 March 2018.", "fail"),
+        ("The pier opened on 3/4/2018.", "The pier opened on 3/4/2018.", "pass"),
+        ("The pier opened on 3/4/2018.", "The pier opened on 4/3/2018.", "unknown"),
+        ("桥于2024年3月5日开通。", "桥于二〇二四年三月五日开通。", "pass"),
+        ("桥于2024年3月5日开通。", "桥于2024年3月6日开通。", "fail"),
         ("The pier opened on 8 November 2018.", "Cats slept on 7 November 2018.", "unknown"),
     ],
 )

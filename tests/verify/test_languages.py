@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from rag_app.verify import Verifier
-from rag_app.verify.lexical import FOREIGN
 
 GERMAN = "Die Brücke wurde im Jahr 1887 nach nur vierzehn Monaten Bauzeit eröffnet und ist 2,5 Kilometer lang."
 verifier = Verifier()
@@ -30,13 +29,6 @@ def test_a_changed_year_or_a_denial_is_not_supported(claim: str) -> None:
     assert verifier.verify_claim(claim, [GERMAN]).label != "supported"
 
 
-def test_a_claim_in_another_language_is_handed_on_and_the_reason_says_so() -> None:
-    verdict = verifier.verify_claim("The bridge was opened in 1887 and it is very long.", [GERMAN])
-    assert (verdict.label, verdict.reason) == ("not_found", FOREIGN)
-    cascade = Verifier(level="entailment", scorer=lambda pairs: [(0.9, 0.0)] * len(pairs))
-    assert cascade.verify_claim("The bridge was opened in 1887 and it is very long.", [GERMAN]).level == "entailment"
-
-
 @pytest.mark.parametrize(
     ("claim", "source", "label"),
     [
@@ -53,9 +45,17 @@ def test_numbers_are_read_where_no_space_stands_before_them(claim: str, source: 
     assert Verifier().verify_claim(claim, [source]).label == label
 
 
-def test_digits_beside_a_number_in_han_numerals_are_no_conflict() -> None:
-    checks = Verifier().verify_claim("收入为500万元", ["收入为五百万元。"]).checks
-    assert [check.outcome for check in checks] == ["unknown"]
+@pytest.mark.parametrize(
+    ("claim", "source", "label"),
+    [
+        ("收入为500万元", "收入为五百万元。", "supported"),
+        ("收入为600万元", "收入为五百万元。", "contradicted"),
+        ("工厂有3200名员工", "工厂有三千二百名员工。", "supported"),
+        ("橋は2023年に開通した。", "橋は令和5年に開通した。", "supported"),
+    ],
+)
+def test_han_numerals_are_compared_and_years_of_a_reign_left_open(claim: str, source: str, label: str) -> None:
+    assert Verifier().verify_claim(claim, [source]).label == label
 
 
 @pytest.mark.parametrize(
@@ -64,9 +64,23 @@ def test_digits_beside_a_number_in_han_numerals_are_no_conflict() -> None:
         ("Завод в городе не закрылся", "Завод в городе закрылся."),
         ("De pomp van de fabriek is niet rood", "De pomp van de fabriek is rood."),
         ("A bomba da fábrica não é vermelha", "A bomba da fábrica é vermelha."),
+        ("Das Museum öffnet montags nicht", "Das Museum öffnet montags."),
+        ("Die Stadt hat keinen Flughafen", "Die Stadt hat einen Flughafen."),
+        ("Le musée n'est pas ouvert le lundi", "Le musée est ouvert le lundi."),
+        ("La ville n'a plus de gare", "La ville a une gare."),
+        ("La ciudad no tiene aeropuerto", "La ciudad tiene aeropuerto."),
+        ("La fábrica jamás produjo bombas rojas", "La fábrica produjo bombas rojas."),
+        ("博物馆周一不开放", "博物馆周一开放。"),
+        ("该桥没有在1887年开通", "该桥在1887年开通。"),
+        ("该药物对儿童无效", "该药物对儿童有效。"),
+        ("公司从未盈利", "公司盈利。"),
+        ("図書館は日曜日に開いていません", "図書館は日曜日に開いています。"),
+        ("この橋は1887年に開通しなかった", "この橋は1887年に開通した。"),
+        ("この薬は子供に効果がない", "この薬は子供に効果がある。"),
     ],
 )
 def test_a_denial_in_other_languages_contradicts(claim: str, source: str) -> None:
     assert Verifier().verify_claim(claim, [source]).label == "contradicted"
+    assert Verifier().verify_claim(source, [f"{claim}."]).label == "contradicted"
     assert Verifier().verify_claim(claim, [f"{claim}."]).label == "supported"
     assert Verifier().verify_claim(source, [source]).label == "supported"

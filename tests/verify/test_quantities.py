@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+import itertools
+import math
 
-from rag_app.verify.quantities import quantities_of, same_value
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_app.verify.quantities import quantities_of, same_value, says
 
 
 def first(text: str):
@@ -25,6 +30,26 @@ def first(text: str):
         ("3.6億", "360,000,000"),
         ("90 minutes", "1.5 hours"),
         ("half a million votes", "500,000 votes"),
+        ("two and a half million votes", "2,480,000 votes"),
+        ("2½ hours", "150 minutes"),
+        ("two dozen eggs", "24 eggs"),
+        ("10 000 personnes", "10.000 Personen"),
+        ("1\u2009234\u2009567 km", "1,234,567 km"),
+        ("zwölf Millionen Menschen", "12 million people"),
+        ("2,5 Milliarden Euro", "€2.5 billion"),
+        ("quatre-vingt-dix pour cent", "90 %"),
+        ("veintiún años", "21 years"),
+        ("٢٠٢٤", "2024"),
+        ("۱۲٫۵ ٪", "12.5 %"),
+        ("２０２４", "2024"),
+        ("3万5千人", "35,000 people"),
+        ("1億2000万円", "120,000,000"),
+        ("1.2億", "120,000,000"),
+        ("五百万元", "500万元"),
+        ("百分之五", "5 %"),
+        ("the 1990s", "in the 90s"),
+        ("den 1990er Jahren", "the mid-1990s"),
+        ("les années 1990", "the 1990s"),
     ],
 )
 def test_the_same_number_in_another_form(left: str, right: str) -> None:
@@ -40,6 +65,12 @@ def test_the_same_number_in_another_form(left: str, right: str) -> None:
         ("25 singers", "26 singers"),
         ("1.2 million", "1.3 million"),
         ("in 1987", "in 1988"),
+        ("the 1990s", "the 1980s"),
+        ("in 1990", "the 1990s"),
+        ("two dozen eggs", "28 eggs"),
+        ("one hundred seats", "50 seats"),
+        ("half a million votes", "900,000 votes"),
+        ("二十一人", "22人"),
     ],
 )
 def test_another_number_is_not_the_same(left: str, right: str) -> None:
@@ -51,6 +82,26 @@ def test_a_year_is_a_year_and_a_count_of_things_is_not() -> None:
     assert first("1987 singers came").dimension == "count"
     assert first("on 7 November 2018 and lapsed").text == "7"
     assert quantities_of("on 7 November 2018 and lapsed")[1].dimension == "year"
+
+
+def test_a_decade_is_borne_out_by_a_year_in_it_and_no_year_by_a_decade() -> None:
+    assert says(first("the 1990s"), first("in 1994"))
+    assert not says(first("the 1990s"), first("in 2001"))
+    assert not says(first("in 1994"), first("the 1990s"))
+
+
+def test_a_year_of_a_reign_is_no_number_that_could_differ() -> None:
+    assert quantities_of("令和5年に開通した。") == []
+    assert [q.values for q in quantities_of("平成30年から2020年まで")] == [(2020.0,)]
+
+
+@given(st.text(alphabet="0123456789.,' \u202f½%$€年月日万億千百〇一二五十٢۱２-–/sand mhinkgpercentdozen", max_size=30))
+def test_any_text_is_read_and_its_spans_slice_back(text: str) -> None:
+    found = quantities_of(text)
+    assert all(a.span.end <= b.span.start for a, b in itertools.pairwise(found))
+    for quantity in found:
+        assert text[slice(*quantity.span)] == quantity.text
+        assert all(math.isfinite(value) for value in quantity.values)
 
 
 def test_every_quantity_is_the_slice_it_says_it_is() -> None:

@@ -8,6 +8,7 @@ from rag_app.types import Check
 from rag_app.verify.checks.antonyms import check_antonyms
 from rag_app.verify.checks.base import Aligned, align_claim
 from rag_app.verify.checks.dates import check_dates
+from rag_app.verify.checks.han import check_han_negation
 from rag_app.verify.checks.negation import check_negation
 from rag_app.verify.checks.numbers import check_numbers
 from rag_app.verify.checks.parts import check_parts
@@ -23,6 +24,7 @@ CHECKS = (
     check_numbers,
     check_dates,
     check_negation,
+    check_han_negation,
     check_antonyms,
     check_slots,
     check_quantifiers,

@@ -24,7 +24,7 @@ def check_dates(aligned: Aligned) -> Iterator[Check]:
         same = next((d for d in inside if date.agrees(d)), None)
         rival = next((d for d in inside if _is_rival(date, d)), None)
         if same is not None:
-            whole = same.known() >= date.known() and not (same.swapped or date.swapped)
+            whole = same.known() >= date.known() and same.swapped == date.swapped and _alike(date, same)
             yield aligned.check("date", "pass" if whole else "unknown", date.span, same.span)
         elif rival is None or aligned.support.coverage < ABOUT or any(date.agrees(d) for d in everywhere):
             yield aligned.check("date", "unknown", date.span, None)
@@ -34,8 +34,15 @@ def check_dates(aligned: Aligned) -> Iterator[Check]:
 
 def _is_rival(ours: Date, theirs: Date) -> bool:
     """Do both say two things or more, and agree in at least one of them?"""
-    if ours.swapped or theirs.swapped:
+    if ours.agrees(theirs):
         return False
+    if ours.swapped or theirs.swapped:
+        return ours.year == theirs.year
     pairs = [(ours.year, theirs.year), (ours.month, theirs.month), (ours.day, theirs.day)]
     both = [(a, b) for a, b in pairs if a is not None and b is not None]
     return len(both) >= 2 and any(a == b for a, b in both) and any(a != b for a, b in both)
+
+
+def _alike(ours: Date, theirs: Date) -> bool:
+    """With the order of day and month open on both sides: is it written the same way?"""
+    return not ours.swapped or (ours.month, ours.day) == (theirs.month, theirs.day)

@@ -7,9 +7,18 @@ from collections.abc import Iterator, Sequence
 
 from rag_app.types import Check, Span
 from rag_app.verify.checks.base import ABOUT, Aligned
-from rag_app.verify.words import NEGATIONS, Word, is_function_word, listed, weight
+from rag_app.verify.checks.han import negation_tables
+from rag_app.verify.words import NEGATIONS, Word, is_function_word, listed, stem, weight
 
-NEGATORS = NEGATIONS | listed("fail unabl lack refus deni hardly")
+_TABLES = negation_tables()
+NEGATORS = (
+    NEGATIONS
+    | listed("fail unabl lack refus deni hardly")
+    | {stem(word) for words in _TABLES["negators"].values() for word in words.split()}
+)
+_BEHIND_VERB = frozenset(stem(word) for word in _TABLES["behind its verb"].split())
+_ARTICLES = frozenset(_TABLES["articles"].split())
+_BEHIND_NE = frozenset(stem(word) for word in _TABLES["only behind ne"].split())
 _CLAUSE = ",;:()"
 _OTHERWISE = re.compile(
     r"\b(?:rul(?:ed|es|ing) out|instead|rather than|no longer|non|without|unlike|except|prevents?|avoid\w*|against|"
@@ -44,7 +53,7 @@ def check_negation(aligned: Aligned) -> Iterator[Check]:
             other = next(n for n, words in theirs.items() if {w.stem for w in words} & {h.stem for h in heads})
             yield aligned.check("negation", "pass", negator.span, other.span)
         elif _same_clause(negator, aligned.words, aligned.claim, set(there)) and not _denies_otherwise(aligned):
-            span = Span(negator.span.start, heads[0].span.end)
+            span = _cover(negator, heads[0])
             yield aligned.check("negation", "fail", span, there[heads[0].stem].span)
             return
     plain = [word for word in ours if word.stem in _PLAIN or word.text.casefold().endswith(("n't", "n’t"))]
@@ -61,7 +70,7 @@ def check_negation(aligned: Aligned) -> Iterator[Check]:
             continue
         share = SAME if heads[0] == scope[0] else NEARLY_SAME
         if _same_clause(negator, aligned.best, aligned.source.text, set(mine), share):
-            theirs_span = Span(negator.span.start, heads[0].span.end)
+            theirs_span = _cover(negator, heads[0])
             yield aligned.check("negation", "fail", mine[heads[0].stem].span, theirs_span)
             return
 
@@ -103,7 +112,7 @@ def negated(words: Sequence[Word], text: str) -> dict[Word, list[Word]]:
     """Each negator with the content words in its scope: the next three, up to the end of the clause."""
     scopes: dict[Word, list[Word]] = {}
     for index, word in enumerate(words):
-        if not is_negator(word) or _only(words, index):
+        if not (is_negator(word) or _is_behind_ne(words, index)) or _only(words, index):
             continue
         scope: list[Word] = []
         last = word.span.end
@@ -111,10 +120,39 @@ def negated(words: Sequence[Word], text: str) -> dict[Word, list[Word]]:
             if any(mark in text[last : other.span.start] for mark in _CLAUSE) or len(scope) == _SCOPE:
                 break
             last = other.span.end
-            if not is_function_word(other.stem):
+            if _is_matter(other):
                 scope.append(other)
-        scopes[word] = scope
+        scopes[word] = scope or _scope_before(words, index, text)
     return scopes
+
+
+def _is_matter(word: Word) -> bool:
+    return not is_function_word(word.stem) and word.text.casefold() not in _ARTICLES
+
+
+def _cover(a: Word, b: Word) -> Span:
+    return Span(min(a.span.start, b.span.start), max(a.span.end, b.span.end))
+
+
+def _scope_before(words: Sequence[Word], index: int, text: str) -> list[Word]:
+    """ "Das Museum öffnet montags nicht": what is denied stands before a negator that ends its clause."""
+    if words[index].stem not in _BEHIND_VERB:
+        return []
+    scope: list[Word] = []
+    following = words[index].span.start
+    for word in reversed(words[max(0, index - 2 * _SCOPE) : index]):
+        if any(mark in text[word.span.end : following] for mark in _CLAUSE) or len(scope) == _SCOPE:
+            break
+        following = word.span.start
+        if _is_matter(word):
+            scope.append(word)
+    return scope
+
+
+def _is_behind_ne(words: Sequence[Word], index: int) -> bool:
+    """ "ne ... plus", "n'a rien": French words that deny only behind "ne"."""
+    before = words[max(0, index - 3) : index]
+    return words[index].stem in _BEHIND_NE and any(word.text.casefold() in ("ne", "n") for word in before)
 
 
 def _only(words: Sequence[Word], index: int) -> bool:

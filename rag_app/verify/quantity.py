@@ -1,0 +1,82 @@
+"""A number of a text as a value with its precision, and when two of them say the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rag_app.types import Span
+from rag_app.verify.words import stem
+
+LOOSE = frozenset(("count", "year", "ordinal"))
+"""Dimensions of bare numbers: they may be compared with a number that has a unit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number of a text. `values` has every reading ("1.234" is 1234 or 1.234), in the base unit of `dimension`.
+
+    `tolerance` is half of the last digit as written, in the same unit; 0 for exact counts. `factor` is what the unit
+    made of the number: "24 years" beside a bare "24" is compared without it. `parts` are what "8 minutes and
+    20 seconds" is the sum of; `is_share` says that a percentage was read from words ("one in five", "two thirds of").
+    """
+
+    values: tuple[float, ...]
+    dimension: str
+    tolerance: float
+    span: Span
+    text: str
+    approximate: bool = False
+    bound: str | None = None
+    noun: str = ""
+    factor: float = 1.0
+    parts: tuple[float, ...] = ()
+    is_share: bool = False
+
+
+def same_value(claim: Quantity, source: Quantity) -> bool:
+    """Do both say the same number? Rounding goes to the coarser side's last digit; "about" allows five percent.
+
+    A claim may give a part of what the source sums up: "8 minutes" of "8 minutes and 20 seconds".
+    """
+    if claim.dimension != source.dimension and not _may_compare(claim, source):
+        return False
+    units = (1.0, 1.0) if claim.dimension == source.dimension else (claim.factor, source.factor)
+    slack = max(claim.tolerance / units[0], source.tolerance / units[1])
+    for a in (value / units[0] for value in claim.values):
+        for b in (value / units[1] for value in (*source.values, *source.parts)):
+            allowed = slack
+            if claim.approximate or source.approximate:
+                allowed = max(allowed, 0.05 * abs(b))
+            if abs(a - b) <= allowed * (1 + 1e-9) + 1e-9 * max(abs(a), abs(b)):
+                return True
+    return False
+
+
+def says(claim: Quantity, source: Quantity) -> bool:
+    """Does the source's number bear out the claim's: the same value, or one inside the bound that the claim gives?
+
+    "more than 100" is borne out by 116 and "at least 100" by 100, not by 90; between two bounds the values decide. A
+    number far beyond a bound (twice, or half) is another number. "The 1990s" are borne out by 1994.
+    """
+    if claim.dimension == "decade" and source.dimension in ("year", "count"):
+        return in_decade(source, claim)
+    if same_value(claim, source):
+        return True
+    if claim.bound is None or source.bound not in (None, claim.bound) or claim.dimension != source.dimension:
+        return False
+    if claim.dimension == "count" and claim.noun and source.noun and stem(claim.noun) != stem(source.noun):
+        return False
+    low, high = (1.0, 2.0) if claim.bound == "at least" else (0.5, 1.0)
+    return any(low * a <= b <= high * a for a in claim.values for b in source.values if a > 0)
+
+
+def in_decade(year: Quantity, decade: Quantity) -> bool:
+    """Does the year lie in the decade?"""
+    return any(0 <= value - first < 10 for value in year.values for first in decade.values)
+
+
+def _may_compare(claim: Quantity, source: Quantity) -> bool:
+    """Different dimensions may still be one number: a bare count or year beside anything but a decade."""
+    if "decade" in (claim.dimension, source.dimension):
+        return False
+    return claim.dimension in LOOSE or source.dimension in LOOSE
