@@ -64,6 +64,8 @@ def read_shape(config: Mapping[str, Any]) -> BertShape:
     """The encoder that a configuration describes; UnsupportedModelError says why it is none of ours."""
     family = str(config.get("model_type", "bert"))
     activation = str(config.get("hidden_act", "gelu"))
+    if config.get("auto_map"):
+        raise UnsupportedModelError("a model that comes with code of its own is not built for OpenVINO")
     if family not in _FAMILIES:
         raise UnsupportedModelError(f"models of the type {family!r} are not built for OpenVINO")
     if activation not in _ACTIVATIONS or config.get("position_embedding_type", "absolute") != "absolute":

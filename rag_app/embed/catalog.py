@@ -105,6 +105,8 @@ def recommend(
     ceilings: dict[str, int] = {"none": 1, "low": 2, "high": 3}
     if budget not in ceilings:
         raise ConfigError(f"budget: {budget!r} is unknown; take one of {', '.join(ceilings)}")
+    if latency not in ("low", "any"):
+        raise ConfigError(f"latency: {latency!r} is unknown; take low or any")
     ceiling = min(ceilings[budget], 1) if latency == "low" else ceilings[budget]
     fit = [
         model

@@ -77,6 +77,9 @@ class Reranker(BaseDocumentCompressor):
         """The model's word on each document, in order."""
         raise NotImplementedError
 
+    def prepare(self) -> None:
+        """Load what is loaded when first needed, so that a latency budget is about scoring alone."""
+
     def compress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> Ranked:
@@ -99,7 +102,7 @@ class Reranker(BaseDocumentCompressor):
             "rerank",
             ranking,
             removed=removed + cut,
-            parameters=self._parameters(scored),
+            parameters=self._parameters(scored) | (_raw_scores(candidates, scored) if asked else {}),
             warnings=warnings,
             seconds=time.perf_counter() - started,
         )
@@ -136,6 +139,7 @@ class Reranker(BaseDocumentCompressor):
         """Scores of all candidates, or of as many as the time allows, judged by what the first four took."""
         if self.max_latency_ms is None or len(candidates) <= 4:
             return self._checked(query, candidates), []
+        self.prepare()
         started = time.perf_counter()
         first = self._checked(query, candidates[:4])
         each = (time.perf_counter() - started) * 1000 / 4
@@ -148,11 +152,12 @@ class Reranker(BaseDocumentCompressor):
     def joined(self, first: Scored, rest: Scored) -> Scored:
         """The scores of two calls about one question as those of one."""
         warnings = tuple(dict.fromkeys(first.warnings + rest.warnings))
-        return Scored(first.raw + rest.raw, first.relevance + rest.relevance, warnings)
+        usage = _sum(first.usage, rest.usage)
+        return Scored(first.raw + rest.raw, first.relevance + rest.relevance, warnings, usage)
 
     def _checked(self, query: str, candidates: Sequence[Document]) -> Scored:
         scored = self.score(query, candidates)
-        if len(scored.raw) != len(candidates):
+        if len(scored.raw) != len(candidates) or len(scored.relevance) != len(candidates):
             raise ModelError(f"{self.stage}: {len(scored.raw)} scores for {len(candidates)} candidates")
         for document, value in zip(candidates, scored.raw, strict=True):
             if not math.isfinite(value):
@@ -187,6 +192,27 @@ class Reranker(BaseDocumentCompressor):
     def _parameters(self, scored: Scored) -> dict[str, Any]:
         known = {"model": self.stage, "threshold": self.threshold, "top_n": self.top_n, "blend": self.blend}
         return known | ({"usage": scored.usage} if scored.usage else {})
+
+
+def _raw_scores(candidates: Sequence[Document], scored: Scored) -> dict[str, Any]:
+    """The model's own scores by chunk, where they are on another scale than the relevance."""
+    if scored.raw == scored.relevance:
+        return {}
+    return {"raw": {str(c.id): value for c, value in zip(candidates, scored.raw, strict=True)}}
+
+
+def _sum(first: dict[str, Any] | None, second: dict[str, Any] | None) -> dict[str, Any] | None:
+    """What two calls used, counts added up; None where neither told."""
+    if not first or not second:
+        return first or second
+    both = {**first, **second}
+    for key in first.keys() & second.keys():
+        a, b = first[key], second[key]
+        if isinstance(a, int | float) and isinstance(b, int | float):
+            both[key] = a + b
+        elif isinstance(a, dict) and isinstance(b, dict):
+            both[key] = _sum(a, b)
+    return both
 
 
 def _fused(candidates: Sequence[Document], trace: RetrievalTrace) -> list[float]:

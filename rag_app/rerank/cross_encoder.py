@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 from rag_app.backend import Backend
 from rag_app.rerank.base import Reranker, Scored, sigmoid
 from rag_app.rerank.pairs import DType, PairScorer, TorchPairs, load_pairs
-from rag_app.rerank.windows import text_windows
+from rag_app.rerank.windows import best, text_windows
 from rag_app.types import ConfigError, ModelError
 
 Scale = Literal["auto", "logit", "probability"]
@@ -46,6 +46,7 @@ class CrossEncoderReranker(Reranker):
     backend: Backend = Field(default="auto", description="OpenVINO when extra `fast` is installed, else torch; or one.")
     dtype: DType = Field(default="auto", description="Numbers to compute with; auto: bf16 where it keeps the order.")
     cache_dir: str | None = Field(default=None, description="Where torch's scores of a few pairs are kept.")
+    trust_remote_code: bool = Field(default=False, description="Run code that comes with the model (Jina's v2 does).")
     batch_size: int = Field(default=16, ge=1, description="Pairs per forward pass.")
     encoder: Any = Field(default=None, exclude=True, repr=False)
 
@@ -65,16 +66,24 @@ class CrossEncoderReranker(Reranker):
         windows = [[text] for text in texts] if self.long_passages == "cut" else _windows(encoder, query, texts)
         pairs = [(query, text) for texts in windows for text in texts]
         rows = iter(encoder.logits(pairs, batch_size=self.batch_size))
-        raw = tuple(max(_relevance_logit(next(rows), label) for _ in texts) for texts in windows)
+        raw = tuple(best(_relevance_logit(next(rows), label) for _ in texts) for texts in windows)
         warnings = (f"rerank: {encoder.note}",) if encoder.note else ()
         return Scored(raw, tuple(sigmoid(value) for value in raw), warnings)
+
+    def prepare(self) -> None:
+        _ = self._encoder
 
     @cached_property
     def _encoder(self) -> Any:
         given = self.encoder
         if given is None:
             return load_pairs(
-                self.model, backend=self.backend, dtype=self.dtype, device=self.device, cache_dir=self.cache_dir
+                self.model,
+                backend=self.backend,
+                dtype=self.dtype,
+                device=self.device,
+                cache_dir=self.cache_dir,
+                trust_remote_code=self.trust_remote_code,
             )
         inner = getattr(given, "client", None)  # LangChain's HuggingFaceCrossEncoder keeps the real one there
         given = inner if inner is not None and hasattr(inner, "predict") else given

@@ -11,7 +11,7 @@ from pydantic import Field, PrivateAttr
 
 from rag_app.rerank.base import Reranker, Scored
 from rag_app.rerank.token_cache import TokenCache
-from rag_app.rerank.windows import text_windows
+from rag_app.rerank.windows import best, text_windows
 from rag_app.trace import RetrievalTrace
 from rag_app.types import ConfigError
 
@@ -48,6 +48,10 @@ class LateInteractionReranker(Reranker):
         noted = [float(each.get("refinement", each["trust"])) for each in trace.parameters.values() if "trust" in each]
         return (self.blend or 0.0) * min(noted, default=1.0)
 
+    def prepare(self) -> None:
+        if hasattr(self.embeddings, "token_vectors"):
+            self.embeddings.token_vectors(["load"], query=True)
+
     def score(self, query: str, documents: Sequence[Document]) -> Scored:
         embedder = self.embeddings
         if embedder is None or not hasattr(embedder, "token_vectors"):
@@ -55,5 +59,5 @@ class LateInteractionReranker(Reranker):
         windows = [text_windows(d.page_content, embedder.count_tokens, embedder.max_tokens) for d in documents]
         question = embedder.token_vectors([query], query=True)[0]
         vectors = iter(self._cache.get([text for texts in windows for text in texts], embedder.token_vectors))
-        raw = tuple(max((max_sim(question, next(vectors)) for _ in texts), default=0.0) for texts in windows)
+        raw = tuple(best(max_sim(question, next(vectors)) for _ in texts) for texts in windows)
         return Scored(raw, tuple(min(1.0, max(0.0, value)) for value in raw))

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from rag_app.backend import Backend, has_bf16, has_gpu, openvino_wanted
 from rag_app.rerank.base import sigmoid
-from rag_app.types import MissingExtraError, ModelError
+from rag_app.types import ConfigError, MissingExtraError, ModelError
 
 DType = Literal["auto", "float32", "bfloat16"]
 Logits = npt.NDArray[np.float32]
@@ -93,6 +93,7 @@ def load_pairs(
     dtype: DType = "auto",
     device: str | None = None,
     cache_dir: str | None = None,
+    trust_remote_code: bool = False,
 ) -> PairScorer:
     """The cross-encoder in OpenVINO where that is wanted and can be, else in torch.
 
@@ -112,14 +113,15 @@ def load_pairs(
         elif backend == "openvino":
             raise ModelError(f"the cross-encoder {model!r} cannot be found; go online once, or name a folder")
     if dtype == "auto" and on_processor and has_bf16():
-        return _in_bf16_where_order_is_kept(model, device)
-    return TorchPairs(load_cross_encoder(model, device=device, dtype="float32" if dtype == "auto" else dtype))
+        return _in_bf16_where_order_is_kept(model, device, trust_remote_code)
+    small = "float32" if dtype == "auto" else dtype
+    return TorchPairs(load_cross_encoder(model, device=device, dtype=small, trust_remote_code=trust_remote_code))
 
 
-def _in_bf16_where_order_is_kept(model: str, device: str | None) -> TorchPairs:
-    exact = TorchPairs(load_cross_encoder(model, device=device))
+def _in_bf16_where_order_is_kept(model: str, device: str | None, trust: bool) -> TorchPairs:
+    exact = TorchPairs(load_cross_encoder(model, device=device, trust_remote_code=trust))
     expected = exact.logits(CANARIES, batch_size=len(CANARIES))
-    small = TorchPairs(load_cross_encoder(model, device=device, dtype="bfloat16"))
+    small = TorchPairs(load_cross_encoder(model, device=device, dtype="bfloat16", trust_remote_code=trust))
     found = agreement(expected, small.logits(CANARIES, batch_size=len(CANARIES)))
     if found >= LEAST_AGREEMENT:
         return small
@@ -156,7 +158,9 @@ def kendall_tau(expected: npt.NDArray[Any], found: npt.NDArray[Any]) -> float:
     return 1 - 2 * float(changed[upper].mean())
 
 
-def load_cross_encoder(model: str, *, device: str | None = None, dtype: str = "float32") -> Any:
+def load_cross_encoder(
+    model: str, *, device: str | None = None, dtype: str = "float32", trust_remote_code: bool = False
+) -> Any:
     """The sentence-transformers `CrossEncoder`; ModelError names the model when it cannot be had."""
     try:
         from sentence_transformers import CrossEncoder
@@ -166,7 +170,15 @@ def load_cross_encoder(model: str, *, device: str | None = None, dtype: str = "f
         raise MissingExtraError("sentence-transformers", "local", "a cross-encoder") from None
     try:
         # Said also for float32: weights that are stored as float16 would be computed with as such.
-        return CrossEncoder(model, device=device, model_kwargs={"dtype": dtype})
+        options = {"device": device, "model_kwargs": {"dtype": dtype}, "trust_remote_code": trust_remote_code}
+        return CrossEncoder(model, **options)
+    except ValueError as error:
+        if "trust_remote_code" not in str(error):
+            raise
+        raise ConfigError(
+            f"the cross-encoder {model!r} comes with code of its own; "
+            "read it, then set `rerank.trust_remote_code` to true, or take another model"
+        ) from error
     except OSError as error:
         reason = str(error).splitlines()[0]
         raise ModelError(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 _WORD = re.compile(r"\S+\s*")
 
@@ -35,3 +36,9 @@ def text_windows(text: str, count_tokens: Callable[[str], int], max_tokens: int 
             return windows
         reach = min(start + step, end)
         start = max((b for b in bounds if start < b <= reach), default=reach)
+
+
+def best(scores: Iterable[float], *, empty: float = 0.0) -> float:
+    """The greatest score of a passage's windows; NaN when one is NaN, which `max` could pass over; `empty` of none."""
+    known = list(scores)
+    return math.nan if any(map(math.isnan, known)) else max(known, default=empty)

@@ -36,6 +36,8 @@ def test_recommendations_keep_to_budget_latency_and_place() -> None:
     assert recommend("multilingual", "high", "low")[0].cost in ("free", "low")
     with pytest.raises(ConfigError, match="budget"):
         recommend("general", "lots")  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="latency"):
+        recommend("general", "low", "soon")  # type: ignore[arg-type]
 
 
 def test_the_table_for_people_names_the_default(capsys: Any) -> None:

@@ -28,7 +28,7 @@ from rag_app.embed import (
 from rag_app.embed.batches import embed_texts, is_transient, with_retry
 from rag_app.embed.cache import EmbeddingCache
 from rag_app.embed.checks import vector_faults
-from rag_app.embed.sentence_transformer import family_prefixes
+from rag_app.embed.sentence_transformer import declared_prefixes, family_prefixes
 from rag_app.types import ConfigError, EmbeddingError
 
 
@@ -182,6 +182,33 @@ def test_prefixes_of_known_families_are_set_by_themselves() -> None:
     assert family_prefixes("BAAI/bge-small-en-v1.5")[0].startswith("Represent this sentence")
     assert family_prefixes("sentence-transformers/all-MiniLM-L6-v2") == ("", "")
     assert SentenceTransformerEmbedder(model="e5-x", query_prefix="q: ").prefixes == ("q: ", "passage: ")
+    assert family_prefixes("BAAI/bge-large-zh-v1.5")[0].startswith("为这个句子")
+    assert family_prefixes("Snowflake/snowflake-arctic-embed-l-v2.0") == ("query: ", "")
+    assert family_prefixes("Snowflake/snowflake-arctic-embed-m")[0].startswith("Represent this sentence")
+    assert family_prefixes("intfloat/e5-mistral-7b-instruct")[0].startswith("Instruct: ")
+
+
+def test_a_family_not_known_here_has_the_prompts_that_its_files_declare() -> None:
+    assert declared_prefixes({"query": "ask: ", "document": "text: "}) == ("ask: ", "text: ")
+    assert declared_prefixes({"query": "", "passage": "p: ", "corpus": "c: "}) == ("", "p: ")
+    assert declared_prefixes({}) == declared_prefixes(None) == ("", "")
+
+
+@pytest.mark.model
+def test_declared_prompts_are_put_before_the_text_once(tmp_path: Path) -> None:
+    import json
+    import shutil
+
+    from rag_app.embed.packaged import packaged_folder
+
+    place = tmp_path / "model"
+    shutil.copytree(packaged_folder(), place)
+    declared = {"prompts": {"query": "ask: ", "document": "text: "}, "default_prompt_name": "document"}
+    (place / "config_sentence_transformers.json").write_text(json.dumps(declared))
+    embedder, plain = SentenceTransformerEmbedder(model=str(place)), PackagedEmbedder(backend="torch", precision="fp32")
+    assert embedder.prefixes == ("ask: ", "text: ")
+    found = np.concatenate([embedder.encode(["the pump"], query=True), embedder.encode(["the pump"])])
+    assert found == pytest.approx(plain.encode(["ask: the pump", "text: the pump"]), abs=1e-4)
 
 
 TEXTS = ["The pump stops when the filter is clogged.", "cats", "A much longer text about valves. " * 40, "x" * 3000]

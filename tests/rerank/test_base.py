@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.documents import Document
 
-from rag_app.rerank import CrossEncoderReranker, NoReranker, blended, z_scores
+from rag_app.rerank import CrossEncoderReranker, NoReranker, Reranker, blended, z_scores
+from rag_app.rerank.base import Scored
 from rag_app.trace import Ranked, Removal
 from rag_app.types import ModelError
 
@@ -149,3 +150,40 @@ def test_z_scores_have_mean_0_and_deviation_1(values: list[float]) -> None:
 
 def test_blended_is_the_formula() -> None:
     assert blended([1, 3], [4, 2], 0.5) == [-1 + 0.5, 1 - 0.5]
+
+
+def test_the_raw_scores_stand_in_the_trace_beside_the_relevance(table: Any, candidates: Any) -> None:
+    logits = [8.0, -8.0, 1.0, -1.0, 3.0]
+    found = rerank(table, candidates, logits, scale="logit")
+    assert found.trace.parameters["rerank"]["raw"] == {f"c{i}": value for i, value in enumerate(logits, start=1)}
+    probabilities = rerank(table, candidates, [0.2, 0.1, 0.9, 0.3, 0.5])
+    assert "raw" not in probabilities.trace.parameters["rerank"]  # they are the relevance
+
+
+def test_loading_a_model_is_not_charged_to_the_latency_budget(candidates: Any) -> None:
+    class Lazy(Reranker):
+        loaded: bool = False
+
+        def prepare(self) -> None:
+            if not self.loaded:
+                time.sleep(0.2)
+                self.loaded = True
+
+        def score(self, query: str, documents: Any) -> Scored:
+            self.prepare()
+            values = tuple(0.5 for _ in documents)
+            return Scored(values, values)
+
+    assert len(Lazy(max_latency_ms=150).compress_documents(candidates, "pump")) == len(candidates)
+
+
+def test_what_two_calls_used_is_added_up(candidates: Any) -> None:
+    class Priced(Reranker):
+        def score(self, query: str, documents: Any) -> Scored:
+            values = tuple(0.5 for _ in documents)
+            return Scored(
+                values, values, (), {"input_tokens": len(documents), "input_token_details": {"cache_read": 1}}
+            )
+
+    found = Priced(max_latency_ms=1e6).compress_documents(candidates, "pump")
+    assert found.trace.parameters["rerank"]["usage"] == {"input_tokens": 5, "input_token_details": {"cache_read": 2}}

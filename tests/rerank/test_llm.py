@@ -70,3 +70,27 @@ def test_braces_and_instructions_in_a_passage_are_data(candidates: Any) -> None:
 def test_a_chat_model_is_needed(candidates: Any) -> None:
     with pytest.raises(ConfigError, match="chat model"):
         LLMReranker().compress_documents(candidates, "pump")
+
+
+@pytest.mark.parametrize(
+    ("reply", "grades_found"),
+    [
+        ('{"scores": [{"score": 5, "id": 2}, {"score": 3, "id": 1}, {"sco', {2: 5.0, 1: 3.0}),
+        ('{"scores": [{"id": 1, "score": 4}, {"id": "two"}, null, {"id": 3, "score": 2}]}', {1: 4.0, 3: 2.0}),
+        ('{"scores": {"1": 4, "2": "5"}}', {1: 4.0, 2: 5.0}),
+        ('[{"id": 1, "score": 4}, {"id": 2, "score": 3}]', {1: 4.0, 2: 3.0}),
+        ('{"scores": [{"id": 1, "score": NaN}, {"id": 2, "score": 1e999}, {"id": 3, "score": 3}]}', {3: 3.0}),
+        ('{"scores": [{"id": 1e999, "score": 3}, {"id": 2, "score": 4}]}', {2: 4.0}),
+        ('{"scores": 5}', {}),
+        ("{" * 5000, {}),
+    ],
+)
+def test_whatever_can_be_read_of_a_reply_is(reply: str, grades_found: dict[int, float]) -> None:
+    assert read_grades(reply, 5) == grades_found
+
+
+def test_a_reply_that_cannot_be_used_was_paid_for_all_the_same(candidates: Any) -> None:
+    usage = {"input_tokens": 90, "output_tokens": 20, "total_tokens": 110}
+    model = GenericFakeChatModel(messages=iter([AIMessage("I cannot say.", usage_metadata=usage)]))
+    found = LLMReranker(chat_model=model).compress_documents(candidates, "pump")
+    assert found.trace.parameters["rerank"]["usage"] == usage

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag_app.rerank.windows import text_windows
+from rag_app.rerank.windows import best, text_windows
 
 
 def words(text: str) -> int:
@@ -40,3 +42,12 @@ def test_a_text_without_spaces_is_cut_by_characters() -> None:
     windows = text_windows(text, len, 50)
     assert all(len(window) <= 50 for window in windows)
     assert {c for window in windows for c in window} == set(text)
+
+
+def test_the_best_window_counts_and_nan_in_any_of_them_is_not_passed_over() -> None:
+    assert best([0.1, 0.9, 0.3]) == 0.9
+    assert best([]) == 0.0
+    for place in range(3):
+        scores = [0.1, 0.9, 0.3]
+        scores[place] = math.nan
+        assert math.isnan(best(scores))
