@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import bisect
 import hashlib
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -75,6 +77,18 @@ class Heading(_Layout):
     title: str
 
 
+def section_paths(headings: Iterable[Heading]) -> list[tuple[int, tuple[str, ...]]]:
+    """`(start, section path)` for each heading, in order; a path names the headings from the outermost on."""
+    open_: list[Heading] = []
+    found = []
+    for heading in headings:
+        while open_ and open_[-1].level >= heading.level:
+            open_.pop()
+        open_.append(heading)
+        found.append((heading.start, tuple(one.title for one in open_)))
+    return found
+
+
 class Box(_Layout):
     """Where characters `start` to `end` stand on page `page` (from 1): points from the page's top left corner."""
 
@@ -102,12 +116,8 @@ class Layout(_Layout):
 
     def section_path_at(self, offset: int) -> list[str]:
         """The headings above `offset`, outermost first. A heading belongs to its own section."""
-        path: list[Heading] = []
-        for heading in self.headings[: bisect.bisect_right(self.headings, offset, key=lambda h: h.start)]:
-            while path and path[-1].level >= heading.level:
-                path.pop()
-            path.append(heading)
-        return [heading.title for heading in path]
+        above = section_paths(self.headings[: bisect.bisect_right(self.headings, offset, key=lambda h: h.start)])
+        return list(above[-1][1]) if above else []
 
     def boxes_at(self, span: Span) -> list[Box]:
         """The rectangles that `span` touches, in reading order; empty when the format has none."""
@@ -132,9 +142,18 @@ def make_doc_id(source: str, text: str) -> str:
     return hashlib.sha256(f"{source}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
+_CHUNK_ID = re.compile(r"(?P<doc_id>.+):(?P<start>\d+)-(?P<end>\d+)", re.DOTALL)
+
+
 def make_chunk_id(doc_id: str, span: Span) -> str:
     """`{doc_id}:{start}-{end}`: the same input gives the same id, and a person can read where it is."""
     return f"{doc_id}:{span.start}-{span.end}"
+
+
+def read_chunk_id(chunk_id: str) -> tuple[str, Span] | None:
+    """The document's id and the span that `make_chunk_id` wrote; None for an id of another make."""
+    found = _CHUNK_ID.fullmatch(chunk_id)
+    return None if found is None else (found["doc_id"], Span(int(found["start"]), int(found["end"])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,5 +282,7 @@ __all__ = [
     "from_json",
     "make_chunk_id",
     "make_doc_id",
+    "read_chunk_id",
+    "section_paths",
     "to_json",
 ]

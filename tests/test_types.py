@@ -30,6 +30,7 @@ from rag_app.types import (
     from_json,
     make_chunk_id,
     make_doc_id,
+    read_chunk_id,
     to_json,
 )
 
@@ -90,6 +91,9 @@ def test_two_files_with_equal_text_are_two_documents() -> None:
     assert make_doc_id("a.txt", "same") != make_doc_id("b.txt", "same")
     assert make_doc_id("a.txt", "same") == make_doc_id("a.txt", "same")
     assert make_chunk_id("d", Span(3, 9)) == "d:3-9"
+    assert read_chunk_id("d:3-9") == ("d", Span(3, 9))
+    assert read_chunk_id("a:b:3-9") == ("a:b", Span(3, 9))
+    assert [read_chunk_id(foreign) for foreign in ("", "7", "d:3", ":3-9", "d:3-", "d:-3-9")] == [None] * 6
 
 
 def test_a_layout_knows_page_section_and_rectangles_of_a_place() -> None:

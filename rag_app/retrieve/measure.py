@@ -12,7 +12,7 @@ import numpy as np
 from langchain_core.documents import Document
 
 from rag_app.text import Analyzer, sentence_spans
-from rag_app.types import Hit, Span
+from rag_app.types import Hit, Span, read_chunk_id
 
 if TYPE_CHECKING:
     from rag_app.index.base import Index
@@ -143,11 +143,8 @@ def _rank(hits: Sequence[Hit], held: HeldOut, score: float) -> int:
 def _holds(chunk_id: str, held: HeldOut) -> bool:
     if chunk_id == held.chunk.id:
         return True
-    doc_id, _, place = chunk_id.rpartition(":")
-    if doc_id != held.chunk.metadata.get("doc_id"):
-        return False
-    start, _, end = place.partition("-")
-    return start.isdigit() and end.isdigit() and Span(int(start), int(end)).overlaps(held.span)
+    place = read_chunk_id(chunk_id)
+    return place is not None and place[0] == held.chunk.metadata.get("doc_id") and place[1].overlaps(held.span)
 
 
 def _mean_reciprocal(ranks: Sequence[int]) -> float:

@@ -15,8 +15,18 @@ from langchain_core.documents import Document
 from langchain_text_splitters import TextSplitter
 from pydantic import BaseModel, ConfigDict, Field
 
-from rag_app.split.blocks import path_over, paths
-from rag_app.types import ConfigError, Heading, Layout, LoadedDocument, Span, as_span, make_chunk_id, make_doc_id
+from rag_app.split.blocks import path_over
+from rag_app.types import (
+    ConfigError,
+    Heading,
+    Layout,
+    LoadedDocument,
+    Span,
+    as_span,
+    make_chunk_id,
+    make_doc_id,
+    section_paths,
+)
 
 Other = TypeVar("Other", bound="SpanSplitter")
 
@@ -146,7 +156,7 @@ class SpanSplitter(BaseModel, TextSplitter):
         base = _base_offset(document)
         doc_id = str(metadata.get("doc_id") or document.id or make_doc_id(str(metadata.get("source", "")), text))
         layout = document.layout if isinstance(document, LoadedDocument) else Layout()
-        sections = paths(layout.headings)
+        sections = section_paths(layout.headings)
         chunks = []
         for index, piece in enumerate(self._fitting_pieces(document)):
             own = {key: value for key, value in copy.deepcopy(metadata).items() if not _is_stale(key, value)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from rag_app.types import Heading, Span
@@ -148,20 +148,8 @@ def raw_html_tables(text: str) -> list[Span]:
     return found
 
 
-def paths(headings: Iterable[Heading]) -> list[tuple[int, tuple[str, ...]]]:
-    """`(start, section path)` for each heading, in order."""
-    open_: list[Heading] = []
-    found = []
-    for heading in headings:
-        while open_ and open_[-1].level >= heading.level:
-            open_.pop()
-        open_.append(heading)
-        found.append((heading.start, tuple(one.title for one in open_)))
-    return found
-
-
 def path_over(places: Sequence[tuple[int, tuple[str, ...]]], span: Span) -> tuple[str, ...] | None:
-    """The section path of a chunk, from what `paths` gave; None when no heading stands before its end.
+    """The section path of a chunk, from what `section_paths` gave; None when no heading stands before its end.
 
     What stands before the first heading belongs to the section that the chunk goes on with.
     """

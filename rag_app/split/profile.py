@@ -10,7 +10,7 @@ from langchain_core.documents import Document
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from rag_app.split.base import ChunkSpan, SpanSplitter, trim
-from rag_app.split.blocks import find_blocks, paths
+from rag_app.split.blocks import find_blocks
 from rag_app.split.code import CodeSplitter
 from rag_app.split.page import PageSplitter
 from rag_app.split.parent import ParentSplitter
@@ -18,7 +18,7 @@ from rag_app.split.recursive import RecursiveSplitter
 from rag_app.split.semantic import SemanticSplitter
 from rag_app.split.sentence import SentenceWindowSplitter
 from rag_app.split.structure import HtmlSplitter, MarkdownSplitter
-from rag_app.types import Heading, LoadedDocument, Span
+from rag_app.types import Heading, LoadedDocument, Span, section_paths
 
 _MOST_CHARACTERS = 12  # to a token, in any text that is not made of spaces
 
@@ -86,7 +86,7 @@ class WholeSplitter(SpanSplitter):
         return [] if span is None else [span]
 
     def document_spans(self, document: Document) -> list[ChunkSpan]:
-        path = next((path for _, path in paths(headings_of(document))), None)
+        path = next((path for _, path in section_paths(headings_of(document))), None)
         return [ChunkSpan(span, section_path=path) for span in self.spans(document.page_content)]
 
 

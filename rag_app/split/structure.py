@@ -12,11 +12,11 @@ from langchain_core.documents import Document
 from pydantic import Field, model_validator
 
 from rag_app.split.base import ChunkSpan, SpanSplitter, trim
-from rag_app.split.blocks import Block, find_blocks, path_over, paths, raw_html_headings, raw_html_tables
+from rag_app.split.blocks import Block, find_blocks, path_over, raw_html_headings, raw_html_tables
 from rag_app.split.pack import Unit, pack_units
 from rag_app.split.recursive import RecursiveSplitter
 from rag_app.text.sentences import sentence_spans
-from rag_app.types import Heading, LoadedDocument, Span
+from rag_app.types import Heading, LoadedDocument, Span, section_paths
 
 # What a cut costs, where 1 is the price of an empty chunk (its size misses the target by all of it). A cut before a
 # heading is wanted, so it has a price below zero; a cut behind one leaves a chunk that ends with a heading.
@@ -65,7 +65,7 @@ class StructureSplitter(SpanSplitter):
         known = document.layout.headings if isinstance(document, LoadedDocument) else ()
         blocks = self.blocks(text, known or None)
         units, heads = self._units(text, blocks)
-        places = [] if known else paths(_headings(blocks))
+        places = [] if known else section_paths(_headings(blocks))
         return [
             ChunkSpan(span, section_path=path_over(places, span), context=_head_of(heads, span))
             for span in self._pack(text, units)
