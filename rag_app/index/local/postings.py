@@ -11,6 +11,8 @@ import numpy as np
 
 from rag_app.index.local.container import Array, Strings, encode
 
+_BLOCK = 1 << 22
+
 
 class Postings(NamedTuple):
     """Term t (in order of bytes) stands in `rows[indptr[t]:indptr[t + 1]]`, ascending, `counts` times each."""
@@ -89,28 +91,50 @@ def _assemble(terms: list[bytes], term_of: Array, row_of: Array, counts: Array |
     return Postings(terms, indptr, (keys % n).astype(np.int32), counts.astype(small), lengths.astype(np.int32))
 
 
-def merge_postings(parts: Sequence[tuple[Strings, Array, Array, Array, Array]], lengths: Array) -> Postings:
-    """One set of lists from several: each part is (terms, indptr, rows, counts, new row of each row or -1)."""
+def merge_postings(
+    parts: Sequence[tuple[Strings, Array, Array, Array, Array]], lengths: Array, *, block: int = _BLOCK
+) -> Postings:
+    """One set of lists from several: each part is (terms, indptr, rows, counts, new row of each row or -1).
+
+    Terms are taken together up to `block` postings, so that besides the result memory is needed for these only.
+    """
     tables = [[terms.raw(i) for i in range(len(terms))] for terms, *_ in parts]
     names = sorted(set().union(*tables)) if tables else []
     place = {name: i for i, name in enumerate(names)}
-    term_of, row_of, counts = [], [], []
-    for table, (_, indptr, rows, tf, moved) in zip(tables, parts, strict=True):
-        renumbered = np.fromiter((place[name] for name in table), dtype=np.int64, count=len(table))
-        new_rows = moved[rows]
-        kept = new_rows >= 0
-        term_of.append(np.repeat(renumbered, np.diff(indptr))[kept])
-        row_of.append(new_rows[kept].astype(np.int64))
-        counts.append(np.asarray(tf)[kept].astype(np.int64))
-    empty = np.empty(0, np.int64)
-    joined = _assemble(
-        names,
-        np.concatenate(term_of) if term_of else empty,
-        np.concatenate(row_of) if row_of else empty,
-        np.concatenate(counts) if counts else empty,
-        lengths,
+    renumbered = [np.fromiter((place[name] for name in table), dtype=np.int64, count=len(table)) for table in tables]
+    sizes = np.zeros(len(names), dtype=np.int64)
+    for numbers, (_, indptr, *_) in zip(renumbered, parts, strict=True):
+        sizes[numbers] += np.diff(indptr)
+    edges = np.unique(np.cumsum(sizes).searchsorted(np.arange(0, sizes.sum(), block), side="right"))
+    blocks = []
+    for low, high in itertools.pairwise([*edges.tolist(), len(names)]):
+        pieces = [_block(numbers, part, low, high) for numbers, part in zip(renumbered, parts, strict=True)]
+        term_of, row_of, counts = (np.concatenate(arrays) for arrays in zip(*pieces, strict=True))
+        blocks.append(_assemble(names[low:high], term_of, row_of, counts, lengths))
+    return _without_empty(_joined(blocks, lengths))
+
+
+def _block(numbers: Array, part: tuple[Strings, Array, Array, Array, Array], low: int, high: int) -> tuple[Array, ...]:
+    """Term (counted from `low`), new row and count of each posting of the terms `low` to `high` whose row is kept."""
+    _, indptr, rows, counts, moved = part
+    first, last = numbers.searchsorted([low, high]).tolist()
+    places = slice(int(indptr[first]), int(indptr[last]))
+    new_rows = moved[rows[places]]
+    kept = new_rows >= 0
+    terms = np.repeat(numbers[first:last] - low, np.diff(indptr[first : last + 1]))
+    return terms[kept], new_rows[kept], counts[places][kept]
+
+
+def _joined(blocks: Sequence[Postings], lengths: Array) -> Postings:
+    ends = np.cumsum([0, *(len(block.rows) for block in blocks)])
+    indptr = [block.indptr[1:] + end for block, end in zip(blocks, ends[:-1].tolist(), strict=True)]
+    return Postings(
+        [term for block in blocks for term in block.terms],
+        np.concatenate([np.zeros(1, dtype=np.int64), *indptr]),
+        np.concatenate([np.empty(0, dtype=np.int32), *(block.rows for block in blocks)]),
+        np.concatenate([np.empty(0, dtype=np.uint16), *(block.counts for block in blocks)]),
+        lengths.astype(np.int32),
     )
-    return _without_empty(joined)
 
 
 def _without_empty(postings: Postings) -> Postings:

@@ -2,7 +2,7 @@
 
 A scan in single precision, one matrix product a segment, says which rows may be among the best; their scores are worked
 out in double precision row by row, so results are those of a fresh build however the rows fell into segments. Numpy's
-product is as fast as FAISS's scan for one query and several times as fast for many, so FAISS only serves `hnsw` and
+products are faster than FAISS's scan for one query and several times as fast for many, so FAISS only serves `hnsw` and
 `int8`.
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 from rag_app.index.base import FilterLike
 from rag_app.index.local.container import Array, Strings
 from rag_app.index.local.keyword import KeywordRanking, ranked
-from rag_app.index.local.ranking import best_of, candidates, cosines, top
+from rag_app.index.local.ranking import best_of, candidates, cosines, products_at, products_of, top
 from rag_app.index.local.state import LiveSegment
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # Products of unit rows in single precision differ from double ones by less.
 _SLACK = 1e-5
 # Where a filter passes less than this share, its rows are gathered; below the other, proposals would be too few.
-_GATHER_BELOW = 0.15
+_GATHER_BELOW = 0.25
 _EXACT_BELOW = 0.3
 _BLOCK_BYTES = 1 << 26
 
@@ -64,15 +64,14 @@ class Snapshot(KeywordRanking):
                 result[q] = proposed
             elif mask is not None and passing < _GATHER_BELOW * n:
                 rows = np.flatnonzero(mask)
-                result[q] = rows[candidates(vectors[rows] @ queries[q], k, slack=_SLACK)]
+                result[q] = rows[candidates(products_at(vectors, rows, queries[q]), k, slack=_SLACK)]
             else:
                 scanned.append(q)
         block = max(1, _BLOCK_BYTES // max(4 * n, 1))
         for start in range(0, len(scanned), block):
             chosen = scanned[start : start + block]
             batch = queries[chosen]
-            products = batch @ vectors.T if len(batch) > 1 else (vectors @ batch[0])[None]
-            for q, scores in zip(chosen, products, strict=True):
+            for q, scores in zip(chosen, products_of(vectors, batch), strict=True):
                 mask = masks[q]
                 if mask is not None:
                     scores = np.where(mask, scores, np.float32(-np.inf))
