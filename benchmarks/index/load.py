@@ -1,4 +1,4 @@
-"""Two writers and four readers, in threads and in processes, for some time: no exception, whole commits, counts agree.
+"""Two writers and four readers, in threads and then in processes: no exception, whole commits, counts agree.
 
 python benchmarks/index/load.py --seconds 60
 """
@@ -66,7 +66,7 @@ def main() -> None:
         path = str(folder / kind)
         LocalIndex.create(path, embedder=EMBEDDER).close()
         out: Any = multiprocessing.Queue()
-        stop = time.time() + arguments.seconds / 2
+        stop = time.time() + arguments.seconds
         jobs = [make(target=guarded, args=(write, path, who, stop, out)) for who in "ab"]
         jobs += [make(target=guarded, args=(read, path, stop, out)) for _ in range(4)]
         for job in jobs:
