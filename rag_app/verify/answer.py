@@ -69,8 +69,12 @@ def judge_statement(statement: Statement, sources: Sequence[IndexedSource], judg
     if claim.kind == "abstention":
         return Judged(overall, None, overall, {})
     valid = [number for number in claim.citations if 1 <= number <= len(sources)]
-    alone = {number: judge(statement, [source]) for number, source in enumerate(sources, start=1)}
-    cited = judge(statement, [sources[number - 1] for number in valid]) if valid else None
+    # A model is not asked twice about the same sources.
+    alone = {1: overall} if len(sources) == 1 else {n: judge(statement, [s]) for n, s in enumerate(sources, start=1)}
+    cited = None
+    if valid:
+        several = overall if len(valid) == len(sources) else None
+        cited = alone[valid[0]] if len(valid) == 1 else several or judge(statement, [sources[n - 1] for n in valid])
     verdict = cited or overall
     supporting = [n for n, v in sorted(alone.items(), key=lambda p: (-p[1].score, p[0])) if v.label == "supported"]
     if cited is None or cited.label != "supported":

@@ -7,6 +7,7 @@ passed over is put before it once more; then the stricter verdict stands.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -64,7 +65,7 @@ class LLMJudge:
         try:
             judgment = self._ask(statement, sentences, None)
             verdict = self._checked(judgment, lexical, sentences)
-            failed = [c for c in lexical.checks if c.outcome == "fail" and c.name in VETO and c.evidence_span]
+            failed = [c for c in verdict.checks if c.outcome == "fail" and (c.name in VETO or c.name == "quote")]
             if failed and verdict.label == "supported":
                 again = self._checked(self._ask(statement, sentences, failed[0]), lexical, sentences)
                 verdict = max(verdict, again, key=lambda v: STRICTNESS.index(v.label))
@@ -75,14 +76,9 @@ class LLMJudge:
 
     def _ask(self, statement: Statement, sentences: list[Evidence], failed: Check | None) -> Judgment:
         lines = "\n".join(f"{n}. {_plain(e.text)}" for n, e in enumerate(sentences, start=1))
-        context = f"\nThe sentence before it: {statement.context}" if statement.context else ""
-        doubt = ""
-        if failed is not None:
-            doubt = (
-                f'\nA check found "{failed.claim_value}" in the claim beside "{failed.source_value}" in the evidence. '
-                "Look again whether they agree."
-            )
-        words = without_markers(statement.words).strip()
+        context = f"\nThe sentence before it: {_plain(statement.context)}" if statement.context else ""
+        doubt = f"\n{_doubt(failed)}" if failed is not None else ""
+        words = _plain(without_markers(statement.words))
         text = f"<evidence>\n{lines}\n</evidence>\n\nClaim: {words}{context}{doubt}"
         answer = self.chat_model.with_structured_output(Judgment).invoke([SystemMessage(SYSTEM), HumanMessage(text)])
         if answer is None:
@@ -92,7 +88,10 @@ class LLMJudge:
     def _checked(self, judgment: Judgment, lexical: Verdict, sentences: list[Evidence]) -> Verdict:
         """The verdict with only what could be found again in the evidence."""
         valid = [n for n in dict.fromkeys(judgment.sentences) if 1 <= n <= len(sentences)]
-        quoted = [any(_squash(quote) in _squash(sentences[n - 1].text) for n in valid) for quote in judgment.quotes]
+        quoted = [
+            bool(_squash(quote)) and any(_squash(quote) in _squash(sentences[n - 1].text) for n in valid)
+            for quote in judgment.quotes
+        ]
         evidence = tuple(sentences[n - 1] for n in valid)
         label: str = judgment.label
         reason = judgment.reason or None
@@ -126,10 +125,29 @@ def evidence_sentences(statement: Statement, sources: Sequence[IndexedSource]) -
     return found[:SENTENCES]
 
 
+def _doubt(failed: Check) -> str:
+    """What a failed check found, in words for the model."""
+    if failed.name == "quote":
+        return f'The quote "{failed.claim_value}" does not stand in the sentences you named. Look again.'
+    if failed.source_value is None:
+        return f'A check found "{failed.claim_value}" in the claim and nothing like it in the evidence. Look again.'
+    return (
+        f'A check found "{failed.claim_value}" in the claim beside "{failed.source_value}" in the evidence. '
+        "Look again whether they agree."
+    )
+
+
 def _plain(text: str) -> str:
-    """One line, with the delimiter defused."""
-    return " ".join(text.split()).replace("</evidence>", "</ evidence>")
+    """One line, with the delimiters defused."""
+    return _DELIMITER.sub(r"\1 evidence", " ".join(text.split()))
+
+
+_DELIMITER = re.compile(r"(<\s*/?)\s*evidence\b", re.IGNORECASE)
 
 
 def _squash(text: str) -> str:
-    return " ".join(text.casefold().split())
+    """The text for comparison: case, white space and the marks around a quotation do not count."""
+    return " ".join(text.casefold().translate(_QUOTES).split()).strip(" \"'.…")
+
+
+_QUOTES = str.maketrans("“”„«»‘’", '"""""\'\'')

@@ -7,8 +7,11 @@ import asyncio
 import pytest
 from langchain_core.documents import Document
 
-from rag_app.types import ConfigError, UnsupportedClaimsError, dumps
+from rag_app.types import ConfigError, Span, UnsupportedClaimsError, Verdict, dumps
 from rag_app.verify import Verifier
+from rag_app.verify.answer import judge_statement
+from rag_app.verify.source import IndexedSource
+from rag_app.verify.statements import statements_of
 
 BRIDGE = "The suspension bridge at Karrow spans 2.5 kilometers between its towers. It opened in 1987."
 FERRY = "The ferry to Skerry Island leaves twice a day and takes bicycles."
@@ -160,3 +163,21 @@ def test_what_was_read_belongs_to_the_verifier() -> None:
     one, other = Verifier(), Verifier()
     one.verify_claim("The ferry takes bicycles.", [FERRY])
     assert (len(one._cache), len(other._cache)) == (1, 0)
+
+
+def test_no_judge_is_asked_twice_about_the_same_sources() -> None:
+    asked: list[tuple[str, ...]] = []
+
+    def judge(statement, sources):
+        asked.append(tuple(source.text for source in sources))
+        return Verdict(statement.claim, "supported", 0.9, "scripted", (sources[0].evidence(Span(0, 1)),))
+
+    judge.level = "scripted"
+    a, b, c = (IndexedSource(text) for text in ("A is red.", "B is blue.", "C is green."))
+    for text, sources in (("It is red [1].", [a]), ("It is red [1].", [a, b]), ("It is red [1][2].", [a, b]),
+                          ("It is red [1][2].", [a, b, c]), ("It is red.", [a, b])):  # fmt: skip
+        (statement,), _ = statements_of(text, len(sources))
+        judged = judge_statement(statement, sources, judge)
+        assert len(asked) == len(set(asked)), text
+        assert set(judged.alone) == set(range(1, len(sources) + 1))
+        asked.clear()
