@@ -63,7 +63,8 @@ class BertEncoder(Encoder):
     def backend(self) -> str:
         import torch
 
-        return f"torch {str(torch.__version__).partition('+')[0]}, {'fp32' if self.dtype == torch.float32 else 'bf16'}"
+        told = f"torch {str(torch.__version__).partition('+')[0]}, {'fp32' if self.dtype == torch.float32 else 'bf16'}"
+        return f"{told} ({self.note})" if self.note else told
 
     def states(self, rows: Sequence[Sequence[int]]) -> tuple[Matrix, Matrix]:
         import torch

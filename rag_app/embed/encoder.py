@@ -16,7 +16,12 @@ _AT_ONCE = 8
 
 
 class Encoder(ABC):
-    """Tokenizer and mean pooling of a folder in sentence-transformers' layout; a member gives the tokens' states."""
+    """Tokenizer and mean pooling of a folder in sentence-transformers' layout; a member gives the tokens' states.
+
+    `note` says what was refused on loading, and why; it is empty when nothing was.
+    """
+
+    note: str = ""
 
     def __init__(self, folder: Path, *, max_tokens: int) -> None:
         from tokenizers import Tokenizer

@@ -56,13 +56,13 @@ class OpenVINOEncoder(Encoder):
         self.checked = compile_checked(
             graph, precision, widest=shape.window, agreement=agreement, least=LEAST_COSINE, measure="cosine"
         )
-        self._model = self.checked.model
+        self._model, self.note = self.checked.model, self.checked.note
 
     @property
     def backend(self) -> str:
         found = self.checked
         told = f"OpenVINO {version()}, {found.model.precision}, least cosine to torch's fp32 {found.agreement:.5f}"
-        return f"{told} ({found.note})" if found.note else told
+        return f"{told} ({self.note})" if self.note else told
 
     def states(self, rows: Sequence[Sequence[int]]) -> tuple[Matrix, Matrix]:
         return self._model.run(rows)

@@ -98,18 +98,21 @@ def packaged_folder() -> Path:
 @functools.lru_cache(maxsize=4)
 def _load(precision: Literal["auto", "bf16", "fp32"], openvino: bool, insist: bool, cache_dir: str | None) -> Encoder:
     # One copy of the weights for each precision, however many embedders are made; they are only ever read.
-    folder = packaged_folder()
+    folder, note = packaged_folder(), ""
     if openvino:
         from rag_app.embed.openvino_bert import OpenVINOEncoder
 
         try:
             return OpenVINOEncoder(folder, max_tokens=_WINDOW, precision=precision, cache_dir=cache_dir)
-        except ModelError:
+        except ModelError as error:
             if insist:
                 raise
+            note = str(error).partition(";")[0]
     from rag_app.embed.bert import BertEncoder
 
-    return BertEncoder(folder, max_tokens=_WINDOW, bf16={"auto": None, "bf16": True, "fp32": False}[precision])
+    encoder = BertEncoder(folder, max_tokens=_WINDOW, bf16={"auto": None, "bf16": True, "fp32": False}[precision])
+    encoder.note = note
+    return encoder
 
 
 @functools.lru_cache(maxsize=1)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from rag_app.backend import Backend, has_bf16, has_gpu, openvino_wanted
+from rag_app.backend import Backend, UnsupportedModelError, has_bf16, has_gpu, openvino_wanted
 from rag_app.rerank.base import sigmoid
 from rag_app.types import ConfigError, MissingExtraError, ModelError
 
@@ -99,6 +99,7 @@ def load_pairs(
 
     `auto` leaves a GPU to torch, and what OpenVINO cannot build. ModelError names a model that cannot be had.
     """
+    note = ""
     on_processor = device == "cpu" or (device is None and not has_gpu())
     if openvino_wanted(backend) and (on_processor or backend == "openvino"):
         from rag_app.rerank.openvino_pairs import OpenVINOPairs, model_folder
@@ -107,15 +108,20 @@ def load_pairs(
         if folder is not None:
             try:
                 return OpenVINOPairs(folder, dtype=dtype, cache_dir=cache_dir)
-            except ModelError:
+            except ModelError as error:
                 if backend == "openvino":
                     raise
+                # A model that OpenVINO could build and got wrong is news; one that it cannot build is none.
+                note = "" if isinstance(error, UnsupportedModelError) else str(error).partition(";")[0]
         elif backend == "openvino":
             raise ModelError(f"the cross-encoder {model!r} cannot be found; go online once, or name a folder")
     if dtype == "auto" and on_processor and has_bf16():
-        return _in_bf16_where_order_is_kept(model, device, trust_remote_code)
+        scorer = _in_bf16_where_order_is_kept(model, device, trust_remote_code)
+        scorer.note = "; ".join(filter(None, (note, scorer.note)))
+        return scorer
     small = "float32" if dtype == "auto" else dtype
-    return TorchPairs(load_cross_encoder(model, device=device, dtype=small, trust_remote_code=trust_remote_code))
+    encoder = load_cross_encoder(model, device=device, dtype=small, trust_remote_code=trust_remote_code)
+    return TorchPairs(encoder, note=note)
 
 
 def _in_bf16_where_order_is_kept(model: str, device: str | None, trust: bool) -> TorchPairs:
@@ -136,24 +142,28 @@ def refusal(precision: str, found: float) -> str:
 
 def agreement(expected: npt.NDArray[Any], found: npt.NDArray[Any]) -> float:
     """How far two give the same scores, at most 1: the least over the labels of Kendall's tau and of 1 - the largest
-    difference of relevance. (n, labels) each. What the first holds for equal, up to rounding, is in no order.
+    difference of relevance. (n, labels) each. Scores within a hundredth of the first's range are in no order: a model
+    gives what is beside the point nearly one score, and who comes last there is nobody's concern.
     """
     if not np.isfinite(found).all():
         return -1.0
     least = 1.0
     for ours, theirs in zip(np.asarray(expected, np.float64).T, np.asarray(found, np.float64).T, strict=True):
         shift = max(abs(sigmoid(float(a)) - sigmoid(float(b))) for a, b in zip(ours, theirs, strict=True))
-        least = min(least, kendall_tau(ours, theirs), 1 - shift)
+        least = min(least, kendall_tau(ours, theirs, equal=0.01 * float(np.ptp(ours))), 1 - shift)
     return least
 
 
-def kendall_tau(expected: npt.NDArray[Any], found: npt.NDArray[Any]) -> float:
-    """1 - 2 x the share of pairs whose order changed: in [-1, 1]. Equal in `expected`, up to rounding: unchanged."""
+def kendall_tau(expected: npt.NDArray[Any], found: npt.NDArray[Any], *, equal: float = 0.0) -> float:
+    """1 - 2 x the share of pairs whose order changed: in [-1, 1].
+
+    Pairs that `expected` holds for equal, up to rounding or to `equal`, count as unchanged.
+    """
     gaps = expected[:, None] - expected[None, :]
     upper = np.triu_indices(len(expected), 1)
     if not len(upper[0]):
         return 1.0
-    apart = np.abs(gaps) > 1e-5 * (1 + float(np.ptp(expected)))
+    apart = np.abs(gaps) > max(equal, 1e-5 * (1 + float(np.ptp(expected))))
     changed = apart & (gaps * (found[:, None] - found[None, :]) <= 0)
     return 1 - 2 * float(changed[upper].mean())
 

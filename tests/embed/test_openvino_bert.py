@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 
 from rag_app.backend import has_bf16
-from rag_app.embed import PackagedEmbedder
+from rag_app.embed import PackagedEmbedder, packaged
 from rag_app.embed.packaged import packaged_folder
 from rag_app.index import LocalVectorStore
+from rag_app.types import ModelError
 
 pytest.importorskip("openvino", reason="OpenVINO is not installed (extra `fast`)")
 
@@ -84,6 +85,21 @@ def test_bf16_that_strays_is_refused_and_said(kept: str, monkeypatch: pytest.Mon
     encoder = openvino_bert.OpenVINOEncoder(packaged_folder(), max_tokens=256, precision="bf16", cache_dir=kept)
     assert ", fp32, " in encoder.backend
     assert "bf16 was refused: cosine 0.99" in encoder.backend
+
+
+def test_a_graph_that_is_not_the_model_is_refused_and_torch_computes(
+    kept: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from rag_app.embed import openvino_bert
+
+    monkeypatch.setattr(openvino_bert, "LEAST_COSINE", 1.5)
+    packaged._load.cache_clear()
+    told = str(PackagedEmbedder(cache_dir=kept).computed_by)
+    with pytest.raises(ModelError, match="does not give what torch gives"):
+        PackagedEmbedder(backend="openvino", cache_dir=kept).encode(["a"])
+    packaged._load.cache_clear()
+    assert told.startswith("torch ")
+    assert "OpenVINO does not give what torch gives" in told
 
 
 def test_a_damaged_reference_is_found_again(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from langchain_core.documents import Document
 
 from rag_app.backend import UnsupportedModelError
 from rag_app.rerank import CrossEncoderReranker
+from rag_app.rerank.openvino_pairs import model_folder
 from rag_app.rerank.pairs import CANARIES, TorchPairs, load_cross_encoder, load_pairs
 from rag_app.types import ModelError
 
@@ -169,7 +170,24 @@ def test_scores_that_do_not_agree_with_torchs_are_refused(model: Any, tmp_path: 
     _replace(kept, checksummed(-TorchPairs(load_cross_encoder(str(path))).logits(CANARIES, batch_size=16)))
     with pytest.raises(ModelError, match="does not give what torch gives"):
         load_pairs(str(path), backend="openvino", cache_dir=str(tmp_path))
-    assert load_pairs(str(path), cache_dir=str(tmp_path)).backend.startswith("torch")
+    other = load_pairs(str(path), cache_dir=str(tmp_path))
+    assert other.backend.startswith("torch")
+    assert "OpenVINO does not give what torch gives" in other.note
+
+
+def test_a_model_of_the_hub_is_found_in_its_cache(model: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    constants = pytest.importorskip("huggingface_hub").constants
+    place = tmp_path / "models--org--tiny"
+    snapshot = place / "snapshots" / "abc"
+    snapshot.mkdir(parents=True)
+    (place / "refs").mkdir()
+    (place / "refs" / "main").write_text("abc")
+    for file in model("bert").iterdir():
+        (snapshot / file.name).write_bytes(file.read_bytes())
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    assert model_folder("org/tiny") == snapshot
+    assert load_pairs("org/tiny", backend="openvino", cache_dir=str(tmp_path)).backend.startswith("OpenVINO ")
+    assert model_folder("org/other") is None
 
 
 def test_torch_is_not_imported_once_its_scores_are_kept(model: Any, tmp_path: Path) -> None:

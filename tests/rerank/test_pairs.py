@@ -40,6 +40,9 @@ def test_agreement_is_of_the_order_and_of_the_relevance() -> None:
     assert agreement(exact, -exact) < 0
     assert agreement(exact, exact + 1) == pytest.approx(1 - (1 / (1 + math.exp(-1)) - 0.5))
     assert agreement(exact, exact * np.nan) == -1.0
+    beside_the_point = np.array([[-11.0], [-11.05], [8.0]])
+    assert agreement(beside_the_point, np.array([[-11.04], [-11.0], [8.0]])) > 0.99
+    assert agreement(beside_the_point, np.array([[-11.0], [8.0], [-11.0]])) < 0.4
     two = np.hstack([exact, exact])
     assert agreement(two, np.hstack([exact, -exact])) < 0
 
