@@ -1,12 +1,12 @@
 """The support channel: how much of a claim one window of a source holds, as a few features and one score.
 
-The features measure shares of the claim, never its length: with lengths, a model fixed on one data set fell to chance
-on another. The constants stand in `lexical.json`, which says what they were fixed on and by which script.
+The features measure what of the claim is there, never its length or the source's: with lengths, a model fixed on one
+data set fell to chance on another. The constants stand in `lexical.json`, which says what they were fixed on and by
+which script.
 """
 
 from __future__ import annotations
 
-import bisect
 import json
 import math
 import re
@@ -26,6 +26,8 @@ from rag_app.verify.words import NEGATIONS, Word, is_function_word, weight, word
 TITLE_PENALTY = 0.15
 PART = 0.8
 """A part of a claim with less weight than this says too little to be looked for on its own."""
+RARE = 0.75
+"""The weight from which a word is rare; numbers are."""
 
 
 class LinearModel(BaseModel):
@@ -103,8 +105,8 @@ def support_of(claim: str, source: IndexedSource, model: LinearModel | None = No
     stems = content_stems(words) or list(dict.fromkeys(word.stem for word in words))
     if not stems or not len(source):
         return NOTHING
-    weights = np.array([weight(stem) for stem in stems])
-    weights /= weights.sum()
+    raw = np.array([weight(stem) for stem in stems])
+    weights = raw / raw.sum()
     hits = source.hits(stems)
     _count_equal_numbers(claim, words, stems, source, hits)
     one = weights @ hits
@@ -125,18 +127,13 @@ def support_of(claim: str, source: IndexedSource, model: LinearModel | None = No
         rank[source.title] -= TITLE_PENALTY
     shown = int(rank.argmax())
     content = [word.stem for word in words if not is_function_word(word.stem)] or stems
-    inside = [source.places_of(first, last)]
-    if source.title is not None and first > source.title:
-        inside.append(source.places_of(source.title, source.title))
-    anywhere = hits.max(axis=1)
     parts = _parts_covered(claim, stems, weights, prefixed)
     features = {
-        "window coverage": float(coverage[middle]),
-        "union coverage": _union_coverage(weights, three, found),
-        "pairs in window": _pairs_kept(content, source, inside, skip=3, reach=6),
-        "pairs in source": _pairs_kept(content, source, [(0, len(source.text))], skip=1, reach=2),
-        "weakest part": min(parts, default=float(coverage[middle])),
-        **_entity_features(claim, words, stems, weights, found, anywhere),
+        **_halves(content, stems, raw, found),
+        **_rarities(claim, words, stems, raw, found, hits.max(axis=1)),
+        "neighbors kept": _pairs_kept(content, source, skip=1, reach=2),
+        "pairs kept": _pairs_kept(content, source, skip=6, reach=10),
+        "window used": _share_used(stems, source, first, last),
     }
     score = (model or default_model()).score(features)
     missing = tuple(stem for stem, value in zip(stems, found, strict=True) if value == 0)
@@ -159,27 +156,13 @@ def _count_equal_numbers(
                 hits[rows, source.unit_at(other.span.start)] = 1.0
 
 
-def _union_coverage(weights: Floats, windows: Floats, found: Floats) -> float:
-    """Coverage by the best window and up to two more, chosen greedily."""
-    current = found
-    for _ in range(2):
-        union = np.maximum(windows, current[:, None])
-        gains = weights @ union
-        if gains.max() <= weights @ current + 1e-9:
-            break
-        current = union[:, int(gains.argmax())]
-    return float(weights @ current)
-
-
-def _pairs_kept(
-    content: Sequence[str], source: IndexedSource, inside: Sequence[tuple[int, int]], *, skip: int, reach: int
-) -> float:
+def _pairs_kept(content: Sequence[str], source: IndexedSource, *, skip: int, reach: int) -> float:
     """The weighted share of the claim's pairs of near words (up to `skip` apart) that are near in the source too.
 
     Near in the source: within `reach` words that carry matter, in any order, so that "was built by A" and "A built" are
     one. Pairs of neighbors are bigrams; a claim of one word has none, and the share is 1.
     """
-    places = [_places_inside(source.places.get(stem, ()), inside) for stem in content]
+    places = [source.places.get(stem, ()) for stem in content]
     kept = total = 0.0
     for first, stem in enumerate(content):
         for second in range(first + 1, min(len(content), first + 1 + skip)):
@@ -190,13 +173,6 @@ def _pairs_kept(
             if places[first] and places[second] and _are_near(places[first], places[second], reach):
                 kept += pair
     return kept / total if total else 1.0
-
-
-def _places_inside(places: Sequence[int], inside: Sequence[tuple[int, int]]) -> list[int]:
-    found: list[int] = []
-    for start, end in inside:
-        found += places[bisect.bisect_left(places, start) : bisect.bisect_left(places, end)]
-    return sorted(found)
 
 
 def _are_near(a: Sequence[int], b: Sequence[int], reach: int) -> bool:
@@ -223,19 +199,49 @@ def _parts_covered(claim: str, stems: list[str], weights: Floats, windows: Float
     return tuple(shares)
 
 
-def _entity_features(
-    claim: str, words: Sequence[Word], stems: list[str], weights: Floats, found: Floats, anywhere: Floats
+def _halves(content: Sequence[str], stems: Sequence[str], raw: Floats, found: Floats) -> dict[str, float]:
+    """Coverage of the claim's second half, and of the half that the window holds less of, counted in words of matter.
+
+    A claim opens with what is known, most often the subject, and ends with what is new of it: a window about the
+    subject holds the first half of false claims too.
+    """
+    row_of = {stem: row for row, stem in enumerate(stems)}
+    rows = [row_of[stem] for stem in content if stem in row_of]
+    middle = max(1, len(rows) // 2)
+    first, second = (
+        float(raw[half] @ found[half] / raw[half].sum()) for half in (rows[:middle], rows[middle:] or rows)
+    )
+    return {"second half": second, "weaker half": min(first, second)}
+
+
+def _rarities(
+    claim: str, words: Sequence[Word], stems: Sequence[str], raw: Floats, found: Floats, anywhere: Floats
 ) -> dict[str, float]:
-    """Shares of the claim's names and numbers that are there or missing; as if all were there when it has none."""
+    """What the rare words, numbers and names of the claim say; as if all were there when it has none.
+
+    Names are the one feature that is no share: a name that the window lacks weighs the same in a long claim.
+    """
     names_ = set(entity_stems(claim, words))
     names = [row for row, stem in enumerate(stems) if stem in names_ and not stem[0].isdigit()]
     numbers = [row for row, stem in enumerate(stems) if stem[0].isdigit()]
-    lost = weights * (1 - found)
+    rare = [row for row, value in enumerate(raw) if value >= RARE]
     return {
-        "numbers found": float(np.mean(anywhere[numbers])) if numbers else 1.0,
+        "rare words found": float(raw[rare] @ anywhere[rare] / raw[rare].sum()) if rare else 1.0,
         "numbers missing": float(np.mean(found[numbers] < 1)) if numbers else 0.0,
-        "names missing": float(lost[names].sum() / weights[names].sum()) if names else 0.0,
+        "number absent": float(bool(numbers) and anywhere[numbers].min() == 0),
+        "names lost": float(raw[names] @ (1 - found[names])),
     }
+
+
+def _share_used(stems: Sequence[str], source: IndexedSource, first: int, last: int) -> float:
+    """The weighted share of the window's words that are words of the claim: a window about other things has few."""
+    wanted, used, total = set(stems), 0.0, 0.0
+    for unit in range(first, last + 1):
+        for stem in source.stems[unit]:
+            if not is_function_word(stem):
+                total += weight(stem)
+                used += weight(stem) if stem in wanted else 0.0
+    return used / total if total else 0.0
 
 
 def entity_stems(claim: str, words: Sequence[Word]) -> list[str]:
