@@ -133,8 +133,13 @@ def _show_calibration(result: dict[str, Any]) -> None:
     low, high = result["interval"]
     console().print(
         f"threshold {result['threshold']} [{low}, {high}]: balanced accuracy {result['balanced_accuracy']}, "
-        f"on other claims about {result['held_out']}, as set now {result['now']}; use it with --set {result['setting']}"
+        f"on other claims {_about(result['held_out'])}, as set now {result['now']}; "
+        f"use it with --set {result['setting']}"
     )
+
+
+def _about(held_out: float | None) -> str:
+    return "unknown (too few to leave some out)" if held_out is None else f"about {held_out}"
 
 
 def read_labeled(path: Path) -> list[tuple[str, list[str], int]]:

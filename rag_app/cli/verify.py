@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from rag_app.verify.verifier import Verifier
 
 
+_SHOWN = 400
 _FAILED: dict[str, Any] = {"id": None, "label": "not_checkable", "score": 0.0, "evidence": [], "checks": []}
 
 
@@ -125,7 +127,7 @@ def review(
     typer.echo(f"{len(waiting)} of {len(rows)} claims wait. Keys: {keys}, Enter skips, q ends.")
     for number, (place, row) in enumerate(waiting, start=1):
         _show_claim(number, len(waiting), row)
-        key = typer.prompt("verdict", default="", show_default=False).strip().casefold()[:1]
+        key = _ask_key(keys)
         if key == "q":
             break
         if key in ANSWERS:
@@ -135,11 +137,26 @@ def review(
     typer.echo(f"{judged} of {len(rows)} claims are judged; measure with `rag-app eval verify {file}`.")
 
 
+def _ask_key(keys: str) -> str:
+    """The first letter of what the person types: a key, q, or "" to skip; anything else is asked again."""
+    from rag_app.verify.review import ANSWERS
+
+    while True:
+        key = str(typer.prompt("verdict", default="", show_default=False)).strip().casefold()[:1]
+        if key in ("", "q", *ANSWERS):
+            return key
+        typer.echo(f"Keys: {keys}, Enter skips, q ends.")
+
+
 def _show_claim(number: int, count: int, row: dict[str, Any]) -> None:
     typer.echo(f"\n--- {number} of {count}" + (f"   question: {row['question']}" if row.get("question") else ""))
     typer.echo(f"claim:    {row['claim']}")
     for evidence in row.get("evidence") or []:
         typer.echo(f"evidence: {evidence['text']}   ({evidence['source']})")
+    if not row.get("evidence"):
+        typer.echo("evidence: none was found")
+        for name, text in enumerate(row.get("sources") or [], start=1):
+            typer.echo(f"source:   {shorten(str(text), _SHOWN, placeholder=' ...')}   ({name})")
     for check in row.get("checks") or []:
         if check["outcome"] == "fail":
             typer.echo(f"check:    {check['name']}: {check['claim_value']!r} beside {check['source_value']!r}")

@@ -60,3 +60,27 @@ def test_only_a_newline_ends_a_row(file) -> None:
         read_rows(file)
     file.write_text(json.dumps(row, ensure_ascii=False) + "\n", encoding="utf-8")
     assert [row["claim"] for row in read_rows(file)] == ["one\u2028two\u0085three"]
+
+
+def test_a_key_that_is_none_is_asked_again_and_skips_nothing(file) -> None:
+    result = CliRunner().invoke(app, ["review", str(file)], input="?\nzebra\nsupported\n")
+    assert read_rows(file)[0]["label"] == "supported"
+    assert result.stdout.count("Keys:") == 3
+
+
+def test_a_claim_without_evidence_is_shown_with_its_sources(file) -> None:
+    row = {**read_rows(file)[0], "evidence": [], "sources": ["word " * 500]}
+    file.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    shown = CliRunner().invoke(app, ["review", str(file)], input="q\n").stdout
+    assert "evidence: none was found" in shown
+    assert "source:   word word" in shown
+    assert len(shown) < 1000
+
+
+def test_too_few_judged_claims_to_leave_some_out_are_said_to_be_so(file) -> None:
+    row = read_rows(file)[0]
+    rows = [{**row, "label": "not_found"}, {**row, "claim": SOURCES[0], "label": "supported"}]
+    file.write_text("".join(json.dumps(r) + "\n" for r in rows), encoding="utf-8")
+    shown = " ".join(CliRunner().invoke(app, ["calibrate", str(file)]).stdout.split())
+    assert "on other claims unknown" in shown
+    assert "None" not in shown
