@@ -1,4 +1,4 @@
-"""What a number is a number of: money, time, a share, heat, weight; as a question asks for it and a sentence gives it."""
+"""What a number is a number of: money, time, a share, heat, weight, length, a telephone; as a question asks for it and a sentence gives it."""
 
 # ruff: noqa: E501
 
@@ -25,6 +25,8 @@ _ASKS = (
         "heat",
         r"\btemperature\b|\bhow (?:hot|cold|warm)\b|\b(?:hott|cold|warm)est\b|\w*temperatur\b|\bwie (?:heiß|kalt|warm)\b|温度",
     ),
+    ("length", r"\bhow (?:tall|deep|wide|thick)\b|\bwie (?:tief|breit|dick)\b|\btiefgang\b"),
+    ("phone", r"\b(?:tele)?phone number\b|\btelefonnummer\b|\brufnummer\b|电话号码"),
     ("weight", r"\bhow heavy\b|\bweighs?\b|\bweight\b|\bwie schwer\b|\bgewicht\b|\bwieg[et]\w*|\bwiegen\b|重量|多重"),
 )
 _ONES = r"one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|sixty|ninety|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|zwölf"
@@ -39,6 +41,8 @@ _GIVES = {
     "time": rf"(?P<a>{_N})(?:[ -][\w()/-]+)?[ -]{_TIME}|(?P<b>{_N}) ?(?:[年月日天]|小时|分钟)|\bnet (?P<c>\d+)",
     "share": rf"(?P<a>{_N}) ?(?:%|(?:per ?cent|prozent)\b)|百分之(?P<b>{_N})",
     "heat": rf"(?P<a>{_N}) ?(?:°|degrees?\b|grad\b|度)",
+    "length": rf"(?P<a>{_N})[ -]?(?:[mck]?m|ft|\w*met(?:er|re)[ns]?|miles?|feet|foot|inch(?:es)?|yards?|zoll)\b|(?P<b>{_N}) ?[米\"'′″]",
+    "phone": r"(?P<a>\+?\d(?:[ /().-]{0,2}\d){5,})",
     "weight": rf"(?P<a>{_N}) ?(?:kg|g|mg|t|lbs?|oz|tons?|tonnes?|tonnen|pounds?|kilos?|kilograms?|grams?|gramm|kilogramm)\b|weight\w*:? (?P<b>{_N})",
 }
 _ASKED = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _ASKS)
@@ -46,7 +50,7 @@ _GIVEN = {kind: re.compile(pattern, re.IGNORECASE) for kind, pattern in _GIVES.i
 
 
 def measure_of(question: str) -> str | None:
-    """money | time | share | heat | weight, None when the question asks for none of them."""
+    """money | time | share | heat | length | phone | weight, None when the question asks for none of them."""
     return next((kind for kind, pattern in _ASKED if pattern.search(question)), None)
 
 

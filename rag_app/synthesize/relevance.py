@@ -29,6 +29,7 @@ Embed = Callable[[list[str], bool], Vectors]
 
 _ANALYZER = Analyzer()
 _ALL_STOPS = frozenset().union(*STOP_WORDS.values())
+_POSSESSIVE = re.compile(r"(?<=\w)['’]s\b")
 _DIGIT = re.compile(r"\d")
 _HEADING = re.compile(r"^#{1,6} +(.*)$", re.MULTILINE)
 _WORD = re.compile(r"\w[\w.'’/-]*\w|\w")
@@ -48,7 +49,7 @@ SIGNALS = (
     "cover_near",  # ... in the sentence, its neighbors, its table head and its section path
     "in_document",  # ... in anything found of the same document, its name included
     "names_missing",  # share of names and numbers of the question that the passage lacks
-    "names_away",  # share of those that are the heading of another section than the sentence's
+    "names_away",  # share of those that head another section and no section of the sentence's
     "cosine",  # of question and sentence
     "cosine_near",  # of question and the mean of the sentence and its neighbors
     "cosine_head",  # of question and the sentence with its heading before it
@@ -83,8 +84,8 @@ class Terms:
 
 
 def bag(text: str, language: str = "none") -> frozenset[str]:
-    """The terms of a text, stemmed in `language`."""
-    return frozenset(_ANALYZER.terms(text, language=language))
+    """The terms of a text, stemmed in `language`; a possessive is the name itself."""
+    return frozenset(_ANALYZER.terms(_POSSESSIVE.sub("", text), language=language))
 
 
 def language_of(question: str, evidence: Sequence[Document]) -> str:
@@ -137,7 +138,8 @@ def signals(
     if not units:
         return np.zeros((0, len(SIGNALS)))
     language = language_of(question, evidence)
-    chunks = [bag(document.page_content, language) | _path(document, language) for document in evidence]
+    paths = [_path(document, language) for document in evidence]
+    chunks = [bag(document.page_content, language) | path for document, path in zip(evidence, paths, strict=True)]
     around = [*chunks, *(bag(document.page_content, language) for document in candidates)]
     terms = question_terms(question, around, language)
     documents = _documents([*evidence, *candidates], around, language)
@@ -148,7 +150,7 @@ def signals(
     kind, measure = expected(question), measure_of(question)
     table = np.zeros((len(units), len(SIGNALS)))
     for row, unit in enumerate(units):
-        own, chunk, document = bag(unit.text, language), chunks[unit.number - 1], evidence[unit.number - 1]
+        own, chunk, passage = bag(unit.text, language), chunks[unit.number - 1], evidence[unit.number - 1]
         before = (
             units[row - 1] if row and units[row - 1].number == unit.number and heads[row - 1] == heads[row] else None
         )
@@ -157,9 +159,9 @@ def signals(
             terms.cover(own),
             terms.cover(context),
             terms.cover(near[row]),
-            terms.cover(documents[_source(document)]),
+            terms.cover(documents[_source(passage)]),
             terms.cover(terms.names - chunk),
-            terms.cover((terms.names & headings) - context),
+            terms.cover((terms.names & headings) - context - paths[unit.number - 1]),
             *cosines[row],
             float(kind is not None and not has_kind(unit.text, kind, question)),
             float(measure is not None and not numbers_with(unit.text, measure)),

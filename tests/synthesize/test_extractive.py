@@ -140,6 +140,10 @@ def test_the_expected_kind_of_answer_is_read_from_the_question(question: str, ki
         ("How long do cartridges last?", "In hard water it was 118 days, 42 percent shorter.", ["118"]),
         ("What does an AS-5 cost?", "AS-5; list_price_usd: 38.50; weight_kg: 0.6", ["38.50"]),
         ("What lead time did they quote?", "A small foundry gave us 12 samples.", []),
+        ("How deep is the basin at berth 3?", "Berth 3 takes ships of at most 3.8 metres.", ["3.8"]),
+        ("Wie tief ist das Becken?", "Am Liegeplatz 3 liegen 12 Schiffe.", []),
+        ("What is the phone number of the office?", "Call 0471 2260-15 before 9 o'clock.", ["0471 2260-15"]),
+        ("What is the phone number of the office?", "Things are kept for 6 weeks.", []),
         ("Wie lange dauert der Umbau?", "Er dauert zwölf Wochen und kostet 300 Euro.", ["zwölf"]),
     ],
 )
@@ -173,3 +177,41 @@ def test_anybodys_metadata_is_evidence(metadata: dict[str, Any]) -> None:
     draft = ExtractiveSynthesizer(threshold=0).invoke({"question": "How long is the warranty?", "evidence": evidence})
     (citation,) = draft.citations
     assert evidence[0].page_content[citation.span.start : citation.span.end] == citation.quote
+
+
+def test_evidence_without_a_sentence_is_an_abstention_at_any_threshold() -> None:
+    passages = [Document("###\n---\n", id="x")]
+    draft = ExtractiveSynthesizer(threshold=0).invoke({"question": "What is it?", "evidence": passages})
+    assert (draft.abstained, draft.abstention_reason, draft.confidence) == (True, "below_threshold", 0.0)
+
+
+def test_evidence_that_is_no_document_is_refused_at_the_door() -> None:
+    with pytest.raises(ConfigError, match="list of Documents"):
+        ExtractiveSynthesizer().invoke({"question": "What is it?", "evidence": ["a text"]})
+
+
+def test_a_possessive_is_the_name_itself() -> None:
+    from rag_app.synthesize.relevance import bag, question_terms
+
+    assert bag("Varrick's pumps") == bag("Varrick pumps") == bag("Varrick’s pumps")
+    terms = question_terms("How long do we have to pay Varrick's invoices?", [bag("Varrick sends invoices.")])
+    assert terms.names == {"varrick"}
+
+
+def test_a_name_that_heads_the_whole_document_is_of_no_other_section() -> None:
+    from rag_app.synthesize.relevance import SIGNALS, signals, units_of
+
+    passage = Document(
+        "# MX-400\n\nA pump.\n\n## Data\n\nIt draws 4 amperes.\n\n## MX-500\n\nIt draws 7 amperes.",
+        metadata={"source": "a", "section_path": ["MX-400"]},
+    )
+    units = units_of([passage])
+    column = SIGNALS.index("names_away")
+
+    def away(question: str) -> dict[str, bool]:
+        table = signals(question, [passage], units)
+        return {unit.text: bool(row[column]) for unit, row in zip(units, table, strict=True)}
+
+    assert not away("How much current does the MX-400 draw?")["It draws 4 amperes."]
+    assert away("How much current does the MX-500 draw?")["It draws 4 amperes."]
+    assert not away("How much current does the MX-500 draw?")["It draws 7 amperes."]
