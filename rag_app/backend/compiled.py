@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rag_app.backend.processor import has_bf16, thread_count
+from rag_app.backend.quiet import import_openvino
 from rag_app.types import ModelError
 
 if TYPE_CHECKING:
@@ -48,8 +49,7 @@ class CompiledModel:
     """One graph, compiled; `run` gives its output. Safe under threads: one inference at a time, on all its threads."""
 
     def __init__(self, model: ov.Model, precision: str, *, widest: int) -> None:
-        import openvino as ov
-
+        ov = import_openvino()
         core = ov.Core()
         options: dict[str, Any] = {
             "INFERENCE_PRECISION_HINT": {"bf16": ov.Type.bf16, "fp32": ov.Type.f32}[precision],
@@ -109,6 +109,4 @@ def compile_checked(
 
 def version() -> str:
     """OpenVINO's version, without its build."""
-    import openvino as ov
-
-    return str(ov.__version__).partition("-")[0]
+    return str(import_openvino().__version__).partition("-")[0]

@@ -1,7 +1,7 @@
 """A BERT-like encoder as an OpenVINO graph, made from its weights: no torch, no tracing, nothing copied.
 
-OpenVINO's own converter would import torch and transformers, and report to its makers over the network; the graph of
-some hundred operations is made in .05 s, which is less than reading back an exported file.
+OpenVINO's own converter would import torch and transformers; the graph of some hundred operations is made in .05 s,
+which is less than reading back an exported file.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rag_app.backend.quiet import import_openvino
 from rag_app.backend.weights import BertShape, Tensor, UnsupportedModelError
 
 if TYPE_CHECKING:
@@ -23,9 +24,8 @@ class GraphBuilder:
     """The layers of one encoder; Devlin et al., "BERT", NAACL 2019, post-norm as published."""
 
     def __init__(self, shape: BertShape, weights: Mapping[str, Tensor]) -> None:
-        from openvino import opset13
-
-        self.op: Any = opset13
+        self.ov = import_openvino()
+        self.op: Any = self.ov.opset13
         self.shape = shape
         self.weights = weights
 
@@ -47,9 +47,7 @@ class GraphBuilder:
         return self._model(self._classifier(self.op.squeeze(first, self._whole(1))), inputs)
 
     def _model(self, output: Any, inputs: list[Any]) -> ov.Model:
-        import openvino as ov
-
-        return ov.Model([output], inputs, self.shape.family)
+        return self.ov.Model([output], inputs, self.shape.family)
 
     def _weight(self, name: str) -> Any:
         if name not in self.weights:
