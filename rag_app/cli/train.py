@@ -23,6 +23,7 @@ def register(app: typer.Typer) -> None:
         negatives: int = typer.Option(5, "--negatives", min=1, help="Hard negatives for each relevant document."),
         max_tokens: int = typer.Option(200, "--max-tokens", min=16, help="Tokens read of query and passage together."),
         learning_rate: float = typer.Option(5e-5, "--learning-rate", min=0.0, help="Of AdamW, at its highest."),
+        candidates: int = typer.Option(20, "--candidates", min=2, help="How many of the fused ranking it reorders."),
         held_out: float = typer.Option(0.2, "--held-out", min=0.01, max=0.9, help="Share of the queries held out."),
         limit: int | None = typer.Option(None, "--limit", min=4, help="Only the first N judged queries."),
         seed: int = typer.Option(0, "--seed", help="Of the held-out part, the negatives and the order."),
@@ -37,6 +38,7 @@ def register(app: typer.Typer) -> None:
             "negatives": negatives,
             "max_tokens": max_tokens,
             "learning_rate": learning_rate,
+            "candidates": candidates,
             "held_out": held_out,
             "seed": seed,
         }
@@ -56,10 +58,10 @@ def _run(
 ) -> None:
     from pathlib import Path
 
+    from rag_app.backend.processor import has_bf16
     from rag_app.cli.common import emit, load_settings, progress_bar
     from rag_app.cli.eval_retrieval import index_folder, indexed
     from rag_app.cli.search import make_retriever
-    from rag_app.embed.bert import has_amx
     from rag_app.evaluate.datasets import read_dataset
     from rag_app.train import train_reranker
     from rag_app.types import ConfigError
@@ -74,7 +76,7 @@ def _run(
         indexed(settings, data, place, progress) as built,
     ):
         retriever = make_retriever(settings, built, "hybrid")
-        report = train_reranker(retriever, data, out, bf16=has_amx(), progress=progress, **options).to_dict()
+        report = train_reranker(retriever, data, out, bf16=has_bf16(), progress=progress, **options).to_dict()
     if as_json:
         emit(report)
     else:

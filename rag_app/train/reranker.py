@@ -106,7 +106,6 @@ def train_reranker(
         "threshold": None,
         "long_passages": "cut",
         "max_candidates": candidates,
-        "dtype": "bfloat16" if bf16 else "float32",
     }
     reranker = CrossEncoderReranker(model=str(place), **recommended)
     unseen = {i: dataset.queries[i] for i in judged if i in kept}
