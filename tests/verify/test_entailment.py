@@ -8,7 +8,7 @@ import pytest
 
 from rag_app.types import ConfigError
 from rag_app.verify import Verifier
-from rag_app.verify.entailment import _label_places
+from rag_app.verify.entailment import _label_places, cross_encoder_scorer, load_cross_encoder
 
 SOURCE = "The ferry to Skerry Island leaves twice a day and takes bicycles. It sails from Harwick pier."
 CLAIM = "The Skerry ferry departs two times daily."
@@ -105,3 +105,58 @@ def test_a_cross_encoder_of_any_label_order_is_wired_through(tmp_path) -> None:
     verdict = model.verify_claim("The ferry leaves daily.", [SOURCE])
     assert verdict.level == "entailment"
     assert 0 < verdict.score < 1
+
+
+@pytest.mark.model
+@pytest.mark.parametrize(
+    ("names", "entails", "denies"),
+    [
+        (["NEUTRAL", "ENTAILMENT", "CONTRADICTION"], 1, 2),
+        (["ENTAILMENT", "CONTRADICTION", "NEUTRAL"], 0, 1),
+        (["LABEL_0", "LABEL_1"], 1, None),
+        (["entailment", "not_entailment"], 0, None),
+        (["consistent"], 0, None),
+    ],
+)
+def test_the_scores_are_those_of_the_model_in_any_order_of_labels_and_batches(tmp_path, names, entails, denies) -> None:
+    import torch
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer, BertConfig, BertTokenizerFast
+    from transformers import BertForSequenceClassification as Bert
+
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "ferry", "leaves", "twice", "a", "day", "."]
+    (tmp_path / "vocab.txt").write_text("\n".join(words))
+    BertTokenizerFast(str(tmp_path / "vocab.txt")).save_pretrained(tmp_path)
+    torch.manual_seed(1)
+    config = BertConfig(
+        vocab_size=len(words), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16,
+        id2label=dict(enumerate(names)), label2id={name: n for n, name in enumerate(names)}, initializer_range=2.0,
+        max_position_embeddings=64,
+    )  # fmt: skip
+    Bert(config).save_pretrained(tmp_path)
+    pairs = [("the ferry " * count, "a day leaves .") for count in (1, 9, 3, 14, 2)]
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path)
+    model = AutoModelForSequenceClassification.from_pretrained(tmp_path).eval()
+    wanted = []
+    for premise, hypothesis in pairs:
+        logits = model(**tokenizer(premise, hypothesis, return_tensors="pt")).logits[0].detach()
+        shares = torch.sigmoid(logits) if len(names) == 1 else torch.softmax(logits, dim=-1)
+        wanted.append((float(shares[entails]), float(shares[denies]) if denies is not None else 0.0))
+    found = cross_encoder_scorer(load_cross_encoder(str(tmp_path)), batch_size=2)(pairs)
+    assert [pytest.approx(pair, abs=1e-5) for pair in wanted] == found
+    assert len({round(pair[0], 4) for pair in found}) > 1
+
+
+def test_a_source_that_shares_no_word_is_read_from_its_start_and_only_for_a_foreign_claim() -> None:
+    asked = []
+
+    def scorer(pairs):
+        asked.extend(pairs)
+        return [(0.9, 0.0)] * len(pairs)
+
+    model = Verifier(level="entailment", scorer=scorer)
+    german = "Satz eins ist nicht lang. Satz zwei ist auch nicht lang. Satz drei ist lang. Satz vier ist lang."
+    assert model.verify_claim("The bridge is beautiful and it was built by us.", [german]).label == "supported"
+    assert [premise for premise, _ in asked] == [german[: german.index(" Satz vier")], "Satz vier ist lang."]
+    asked.clear()
+    assert model.verify_claim("Pangolins sleep.", ["Bridges are built of steel."]).label == "not_found"
+    assert asked == []
