@@ -55,11 +55,12 @@ def main() -> None:
     parser.add_argument("--vectors", type=Path)
     parser.add_argument("--rows", type=int, default=20_000)
     parser.add_argument("--dimension", type=int, default=384)
+    parser.add_argument("--dense", action="append", choices=("flat", "hnsw", "int8"), help="all three unless given")
     arguments = parser.parse_args()
     rows = rows_of(arguments.vectors, arguments.rows, arguments.dimension)
     rest, rows = rows[: 2 * QUERIES], rows[2 * QUERIES :]
     queries = unit_rows(rest[::2] + rest[1::2])
-    for dense in ("flat", "hnsw", "int8"):
+    for dense in arguments.dense or ("flat", "hnsw", "int8"):
         with tempfile.TemporaryDirectory() as folder:
             built = build(Path(folder) / "i", rows, dense)
             index = LocalIndex.open(Path(folder) / "i")
