@@ -14,15 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rag_app.backend import has_amx, has_bf16
+from rag_app.backend import has_bf16
 from rag_app.embed.base import Matrix
 from rag_app.embed.encoder import Encoder
 from rag_app.types import ModelError
 
 if TYPE_CHECKING:
     import torch
-
-__all__ = ["BertEncoder", "has_amx"]
 
 
 class BertEncoder(Encoder):

@@ -17,7 +17,7 @@ from langchain_core.runnables import RunnableConfig
 
 from rag_app.retrieve.base import FilterLike, TracedRetriever
 from rag_app.retrieve.identity import identities
-from rag_app.trace import RetrievalTrace, finite, trace_of
+from rag_app.trace import Ranked, RetrievalTrace, finite, trace_of
 from rag_app.types import ConfigError, Hit
 
 if TYPE_CHECKING:
@@ -195,7 +195,7 @@ def _arm(name: str, retriever: Any, found: Any, filter: FilterLike | None, start
         documents, dropped = _passing(documents, filter)
         if dropped:
             warnings = (f"{name} does not take filters: {dropped} of its documents were filtered after it had ranked",)
-    history = trace_of(found) if isinstance(retriever, BaseRetriever) and hasattr(found, "trace") else RetrievalTrace()
+    history = trace_of(found) if isinstance(retriever, BaseRetriever) and isinstance(found, Ranked) else RetrievalTrace()
     seconds = time.perf_counter() - started
     return Arm(name, returned=tuple(documents), history=history, warnings=warnings, seconds=seconds)
 
