@@ -29,7 +29,7 @@ _ASKS = (
     ("phone", r"\b(?:tele)?phone number\b|\btelefonnummer\b|\brufnummer\b|电话号码"),
     ("weight", r"\bhow heavy\b|\bweighs?\b|\bweight\b|\bwie schwer\b|\bgewicht\b|\bwieg[et]\w*|\bwiegen\b|重量|多重"),
 )
-_ONES = r"one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|sixty|ninety|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|zwölf"
+_ONES = r"one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|ninety|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|zwölf"
 _N = rf"(?:\d[\d.,]*|\b(?:{_ONES}))"
 _TIME = (
     r"(?:s|secs?|seconds?|min|mins?|minutes?|h|hrs?|hours?|days?|weeks?|months?|years?|decades?|centur(?:y|ies)|sekunden?|minuten?|"

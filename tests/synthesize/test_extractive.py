@@ -144,6 +144,7 @@ def test_the_expected_kind_of_answer_is_read_from_the_question(question: str, ki
         ("Wie tief ist das Becken?", "Am Liegeplatz 3 liegen 12 Schiffe.", []),
         ("What is the phone number of the office?", "Call 0471 2260-15 before 9 o'clock.", ["0471 2260-15"]),
         ("What is the phone number of the office?", "Things are kept for 6 weeks.", []),
+        ("How many hours a day do cats sleep?", "Cats sleep for sixteen hours a day.", ["sixteen"]),
         ("Wie lange dauert der Umbau?", "Er dauert zwölf Wochen und kostet 300 Euro.", ["zwölf"]),
     ],
 )
