@@ -46,6 +46,11 @@ class Span(NamedTuple):
     def shift(self, by: int) -> Span:
         return Span(self.start + by, self.end + by)
 
+    def clip(self, to: Span) -> Span:
+        """What of this span lies in `to`; empty where they do not meet."""
+        start = max(self.start, to.start)
+        return Span(start, max(start, min(self.end, to.end)))
+
     def overlaps(self, other: Span) -> bool:
         return self.start < other.end and other.start < self.end
 

@@ -91,6 +91,7 @@ def test_two_files_with_equal_text_are_two_documents() -> None:
     assert make_doc_id("a.txt", "same") != make_doc_id("b.txt", "same")
     assert make_doc_id("a.txt", "same") == make_doc_id("a.txt", "same")
     assert make_chunk_id("d", Span(3, 9)) == "d:3-9"
+    assert [Span(3, 9).clip(Span(*to)) for to in ((0, 5), (4, 6), (9, 12), (0, 2))] == [(3, 5), (4, 6), (9, 9), (3, 3)]
     assert read_chunk_id("d:3-9") == ("d", Span(3, 9))
     assert read_chunk_id("a:b:3-9") == ("a:b", Span(3, 9))
     assert [read_chunk_id(foreign) for foreign in ("", "7", "d:3", ":3-9", "d:3-", "d:-3-9")] == [None] * 6

@@ -65,10 +65,11 @@ class Expander(BaseModel):
             earlier = [p for p in places if isinstance(p, _Place) and p.chunk.metadata["doc_id"] == doc_id]
             taker = _settle(earlier, wanted, own, text, limit=self.max_characters, gap=self.joins_within)
             if isinstance(taker, _Place):
-                taker.anchors.append(own)
+                taker.anchors.append(own.clip(taker.span))
                 removed.append(Removal(str(chunk.id), "expand", "merged", f"its text is in {taker.chunk.id}"))
             else:
-                places.append(_Place(chunk, taker, [own]))
+                # What an earlier place shows of the chunk is not shown twice: the anchor is what stands here.
+                places.append(_Place(chunk, taker, [own.clip(taker)]))
         out = [p if isinstance(p, Document) else _document(p, sources[p.chunk.metadata["doc_id"]]) for p in places]
         return Ranked(out, trace.add("expand", None, removed=removed))
 
@@ -114,7 +115,8 @@ def _settle(earlier: Sequence[_Place], wanted: Span, own: Span, text: str, *, li
             left, right = Span(wanted.start, place.span.start), Span(place.span.end, wanted.end)
             wanted = left if _shared(left, own) >= _shared(right, own) else right
     shown = max(earlier, key=lambda place: _shared(place.span, own), default=None)
-    if shown is not None and _shared(shown.span, own) > 0 and not text[wanted.start : wanted.end].strip():
+    left_over = own.clip(wanted).slice(text).strip()
+    if shown is not None and _shared(shown.span, own) > 0 and not left_over:
         return shown  # several earlier ones together show all of it
     return wanted
 

@@ -30,7 +30,7 @@ class One:
     st.lists(spans, min_size=1, max_size=6, unique=True),
     st.sampled_from([MergeExpander(gap=20), WindowExpander(sentences=1), WindowExpander(max_characters=60)]),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_expanded_documents_are_slices_that_never_repeat_text(places: list[tuple[int, int]], expander: Any) -> None:
     chunks = [
         Document(id=f"d:{a}-{b}", page_content=TEXT[a:b], metadata={"doc_id": "d", "start_index": a, "end_index": b})
@@ -45,6 +45,9 @@ def test_expanded_documents_are_slices_that_never_repeat_text(places: list[tuple
         assert document.page_content
         assert not any(span.overlaps(other) for other in taken)
         taken.append(span)
+        anchors = [Span(*anchor) for anchor in document.metadata["anchors"]]
+        assert all(span.start <= anchor.start < anchor.end <= span.end for anchor in anchors)
+        assert list(anchors[0]) == document.metadata["anchor"]
     merged = {removal.chunk_id for removal in found.trace.removed}
     assert {d.id for d in found} | merged == {chunk.id for chunk in chunks}
     assert [chunk.model_dump() for chunk in chunks] == before
