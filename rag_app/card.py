@@ -8,27 +8,49 @@ from rag_app.index import LocalIndex
 from rag_app.retrieve.arms import diagnosis, trust
 from rag_app.settings import Settings
 
-WHY = {
-    "recursive": "cuts at paragraphs, lines, sentences, in that order; never inside a word",
-    "semantic": "cuts where neighboring groups of sentences differ most",
-    "sentence": "single sentences match, their windows are read",
-    "parent": "small chunks match, their parents are read",
-    "markdown": "headings bound the chunks; tables and code stay whole",
-    "html": "headings bound the chunks; tables and code stay whole",
-    "code": "definitions stay whole",
-    "page": "one chunk a page",
-    "auto": "each kind of document has its own splitter and size",
-    "rrf": "ranks of both rankings are summed as weight / (k + rank): no scales to compare",
-    "linear": "scores of both rankings are scaled per query and added",
-    "dbsf": "scores of both rankings are standardized per query and added",
-    "none": "off",
-    "late-interaction": "each word of the question meets its best word of the chunk (MaxSim)",
-    "cross-encoder": "question and chunk are read together",
-    "llm": "a chat model decides",
-    "extractive": "the answer is made of the sources' own sentences; no model, nothing invented",
-    "lexical": "support and conflict are read from the words, numbers and negations; no model",
-    "entailment": "a model reads claim and evidence together",
+WHY: dict[str, dict[str, str]] = {
+    "chunking": {
+        "recursive": "cuts at paragraphs, lines, sentences, in that order; never inside a word",
+        "semantic": "cuts where neighboring groups of sentences differ most",
+        "sentence": "single sentences match, their windows are read",
+        "parent": "small chunks match, their parents are read",
+        "markdown": "headings bound the chunks; tables and code stay whole",
+        "html": "headings bound the chunks; tables and code stay whole",
+        "code": "definitions stay whole",
+        "page": "one chunk a page",
+        "auto": "each kind of document has its own splitter and size",
+    },
+    "retrieval": {
+        "rrf": "ranks of both rankings are summed as weight / (k + rank): no scales to compare",
+        "linear": "scores of both rankings are scaled per query and added",
+        "dbsf": "scores of both rankings are standardized per query and added",
+        "bm25": "words alone rank: exact terms, any language, no model",
+        "dense": "vectors alone rank: meaning beyond words, where the embedder knows the language",
+        "query": "the question is rewritten, split or multiplied first; the rankings of its forms are fused",
+    },
+    "reranking": {
+        "none": "off",
+        "late-interaction": "each word of the question meets its best word of the chunk (MaxSim)",
+        "cross-encoder": "question and chunk are read together",
+        "llm": "a chat model grades each chunk from 1 to 5",
+    },
+    "expansion": {
+        "none": "off",
+        "parent": "the parent of a chunk is read",
+        "window": "the sentences around a chunk are read",
+        "merge": "neighboring chunks are read as one",
+    },
+    "synthesis": {
+        "extractive": "the answer is made of the sources' own sentences; no model, nothing invented",
+        "llm": "a chat model writes from numbered evidence and cites it",
+    },
+    "verification": {
+        "lexical": "support and conflict are read from the words, numbers and negations; no model",
+        "entailment": "a model reads claim and evidence together",
+        "llm": "a chat model judges claim by claim; its quotes are checked",
+    },
 }
+"""The reason for each choice, by the card's section and what was chosen."""
 
 
 def pipeline_card(settings: Settings, index: LocalIndex) -> dict[str, dict[str, Any]]:
@@ -44,7 +66,7 @@ def pipeline_card(settings: Settings, index: LocalIndex) -> dict[str, dict[str, 
         },
         "chunking": {
             "splitter": splitter.get("kind"),
-            "why": WHY.get(str(splitter.get("kind")), ""),
+            "why": WHY["chunking"].get(str(splitter.get("kind")), ""),
             "settings": {key: value for key, value in splitter.items() if key not in ("kind", "profiles")},
             "profiles": [profile["name"] for profile in splitter.get("profiles") or ()],
             "mean_characters": _mean_characters(index),
@@ -56,15 +78,15 @@ def pipeline_card(settings: Settings, index: LocalIndex) -> dict[str, dict[str, 
         },
         "retrieval": {
             **_fields(settings.retrieve),
-            "why": WHY.get(str(getattr(settings.retrieve, "fusion", settings.retrieve.kind)), ""),
+            "why": WHY["retrieval"].get(str(getattr(settings.retrieve, "fusion", settings.retrieve.kind)), ""),
             "trust_in_dense": round(trust(notes), 3),
             "measured": notes.get("arms"),
             "finding": diagnosis(notes),
         },
-        "reranking": {**_fields(settings.rerank), "why": WHY.get(settings.rerank.kind, "")},
-        "expansion": {**_fields(settings.expand), "why": WHY.get(settings.expand.kind, "")},
-        "synthesis": {**_fields(settings.synthesize), "why": WHY.get(settings.synthesize.kind, "")},
-        "verification": {**_fields(settings.verify), "why": WHY.get(settings.verify.level, "")},
+        "reranking": {**_fields(settings.rerank), "why": WHY["reranking"].get(settings.rerank.kind, "")},
+        "expansion": {**_fields(settings.expand), "why": WHY["expansion"].get(settings.expand.kind, "")},
+        "synthesis": {**_fields(settings.synthesize), "why": WHY["synthesis"].get(settings.synthesize.kind, "")},
+        "verification": {**_fields(settings.verify), "why": WHY["verification"].get(settings.verify.level, "")},
     }
 
 

@@ -100,7 +100,8 @@ def _marked(text: str, places: Sequence[tuple[int, int, str, str]]) -> str:
 def answer_html(answer: Answer) -> str:
     """The fragment for an Answer: its text and claims beside its numbered evidence, the citations below."""
     passages = [(passage.source, passage.text, passage.start) for passage in answer.evidence]
-    return report_html(answer.text, answer.verdicts, passages, title=answer.question) + _citations(answer.citations)
+    report = report_html(answer.text, answer.verdicts, passages, title=answer.question)
+    return report + _how_sure(answer) + _citations(answer.citations)
 
 
 def answer_page(answer: Answer) -> str:
@@ -110,6 +111,13 @@ def answer_page(answer: Answer) -> str:
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title></head>'
         f"<body>{answer_html(answer)}</body></html>\n"
     )
+
+
+def _how_sure(answer: Answer) -> str:
+    if answer.confidence is None:
+        return ""
+    what = "its evidence answers" if answer.abstained else "how sure"
+    return f'<p class="rag-confidence">{what}: {answer.confidence:.2f}</p>'
 
 
 def _citations(citations: Sequence[Citation]) -> str:

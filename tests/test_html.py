@@ -6,7 +6,8 @@ from html.parser import HTMLParser
 
 from langchain_core.documents import Document
 
-from rag_app.html import report_html, tooltip
+from rag_app.answer import Answer
+from rag_app.html import answer_page, report_html, tooltip
 from rag_app.verify import Verifier
 
 SOURCE = "The ferry to Skerry Island takes 40 bicycles <daily>."
@@ -42,3 +43,11 @@ def test_hovering_a_claim_shows_both_values_and_both_spans() -> None:
     assert '"25' in hover
     assert '"40' in hover
     assert "[33:" in hover
+
+
+def test_the_page_of_an_answer_says_how_sure_it_is() -> None:
+    sure = Answer(question="How many?", text="Forty bicycles.", confidence=0.8125)
+    assert "how sure: 0.81" in text_of(answer_page(sure))
+    silent = Answer(question="How many?", text="I do not know.", confidence=0.2, abstained=True)
+    assert "its evidence answers: 0.20" in text_of(answer_page(silent))
+    assert "how sure" not in answer_page(Answer(question="How many?", text="Forty bicycles."))

@@ -188,6 +188,8 @@ def test_info_is_the_pipeline_card(capsys: pytest.CaptureFixture[str], index: Pa
     card = json.loads(out)
     assert card["index"]["documents"] == 1
     assert {"chunking", "embedding", "retrieval", "reranking", "synthesis", "verification"} <= set(card)
+    assert "no model, nothing invented" in card["synthesis"]["why"]
+    assert all(card[part]["why"] for part in card if part != "index")
 
 
 def test_doctor_finds_a_healthy_index_healthy_and_a_damaged_one_damaged(
