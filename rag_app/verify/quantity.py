@@ -10,6 +10,9 @@ from rag_app.verify.words import stem
 LOOSE = frozenset(("count", "year", "ordinal"))
 """Dimensions of bare numbers: they may be compared with a number that has a unit."""
 
+YEARS_ABOUT = 5.0
+"""What "about 1990" allows: five percent of a year would be a century."""
+
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
@@ -34,7 +37,8 @@ class Quantity:
 
 
 def same_value(claim: Quantity, source: Quantity) -> bool:
-    """Do both say the same number? Rounding goes to the coarser side's last digit; "about" allows five percent.
+    """Do both say the same number? Rounding goes to the coarser side's last digit; "about" allows five percent,
+    of a year five years.
 
     A claim may give a part of what the source sums up: "8 minutes" of "8 minutes and 20 seconds".
     """
@@ -46,7 +50,8 @@ def same_value(claim: Quantity, source: Quantity) -> bool:
         for b in (value / units[1] for value in (*source.values, *source.parts)):
             allowed = slack
             if claim.approximate or source.approximate:
-                allowed = max(allowed, 0.05 * abs(b))
+                is_year = "year" in (claim.dimension, source.dimension)
+                allowed = max(allowed, YEARS_ABOUT if is_year else 0.05 * abs(b))
             if abs(a - b) <= allowed * (1 + 1e-9) + 1e-9 * max(abs(a), abs(b)):
                 return True
     return False

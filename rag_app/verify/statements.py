@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from rag_app.cite import Bound, ParsedText, bind, parse_markers
 from rag_app.cite.segments import is_question
-from rag_app.types import Claim
+from rag_app.types import Claim, Span
 
 _ABSTENTION = re.compile(
     r"\b(?:(?:do(?:es)?|did|is|are|was|were|can|could) ?(?:not|n['’]t)\s+(?:\w+\s+){0,2}?(?:say|state|mention|contain|"
@@ -164,25 +164,26 @@ _SPLIT = re.compile(
     r"\s*;\s+|,?\s+(?:and|but|while|whereas|und|aber|et|mais|y|pero)\s+(?=\S)|,\s+(?=\S)", re.IGNORECASE
 )
 _VERB = re.compile(
-    r"^(?:(?:he|she|it|they|which|who|also|then|later|now|is|are|was|were|has|have|had|will|would|can|could|may|must|"
+    r"(?:(?:he|she|it|they|which|who|also|then|later|now|is|are|was|were|has|have|had|will|would|can|could|may|must|"
     r"does|did|do|ist|sind|war|hat|est|es|fue)\b|\w{2,}(?:s|ed|es)\b(?!\s+of\b))",
     re.IGNORECASE,
 )
+_ITEM = re.compile(r",[^,]{2,40}$")
+_MATTER = re.compile(r"\w{2}")
 
 
-def parts_of(text: str) -> list[str]:
+def parts_of(text: str) -> list[Span]:
     """The coordinated parts of a claim: clauses with their own verb, and the items of an enumeration.
 
     Parts are pieces of the text, without their subject; a claim that has no such parts is one part. They say which
     share of a claim is supported, so their wording is kept.
     """
-    pieces: list[str] = []
+    pieces: list[Span] = []
     start = 0
     for match in _SPLIT.finditer(text):
-        following = text[match.end() :]
-        is_list = "," in match.group() or re.search(r",[^,]{2,40}$", text[start : match.start()])
-        if ";" in match.group() or _VERB.match(following) or is_list:
-            pieces.append(text[start : match.start()])
+        is_list = "," in match.group() or _ITEM.search(text, max(start, match.start() - 41), match.start())
+        if ";" in match.group() or _VERB.match(text, match.end()) or is_list:
+            pieces.append(Span(start, match.start()))
             start = match.end()
-    pieces.append(text[start:])
-    return [piece for piece in pieces if re.search(r"\w{2}", piece)] or [text]
+    pieces.append(Span(start, len(text)))
+    return [piece for piece in pieces if _MATTER.search(text, *piece)] or [Span(0, len(text))]

@@ -7,6 +7,7 @@ which script.
 
 from __future__ import annotations
 
+import bisect
 import json
 import math
 import re
@@ -18,7 +19,7 @@ from importlib import resources
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from rag_app.verify.quantities import quantities_of, same_value
+from rag_app.verify.equal_numbers import words_as_written
 from rag_app.verify.source import Floats, IndexedSource, content_stems
 from rag_app.verify.statements import parts_of
 from rag_app.verify.words import NEGATIONS, Word, is_function_word, weight, words_of
@@ -101,14 +102,15 @@ def claim_words(claim: str) -> list[Word]:
 
 def support_of(claim: str, source: IndexedSource, model: LinearModel | None = None) -> Support:
     """The best support for `claim` in `source`; an empty claim or source has none (score 0)."""
-    words = claim_words(claim)
+    words, equal = words_as_written(claim, claim_words(claim), source)
     stems = content_stems(words) or list(dict.fromkeys(word.stem for word in words))
     if not stems or not len(source):
         return NOTHING
     raw = np.array([weight(stem) for stem in stems])
     weights = raw / raw.sum()
     hits = source.hits(stems)
-    _count_equal_numbers(claim, words, stems, source, hits)
+    for row, stem in enumerate(stems):
+        hits[row, list(equal.get(stem, ()))] = 1.0
     one = weights @ hits
     padded = np.pad(hits, ((0, 0), (1, 1)))
     three = np.maximum(np.maximum(padded[:, :-2], padded[:, 1:-1]), padded[:, 2:])
@@ -127,7 +129,7 @@ def support_of(claim: str, source: IndexedSource, model: LinearModel | None = No
         rank[source.title] -= TITLE_PENALTY
     shown = int(rank.argmax())
     content = [word.stem for word in words if not is_function_word(word.stem)] or stems
-    parts = _parts_covered(claim, stems, weights, prefixed)
+    parts = _parts_covered(claim, words, stems, weights, prefixed)
     features = {
         **_halves(content, stems, raw, found),
         **_rarities(claim, words, stems, raw, found, hits.max(axis=1)),
@@ -139,21 +141,6 @@ def support_of(claim: str, source: IndexedSource, model: LinearModel | None = No
     missing = tuple(stem for stem, value in zip(stems, found, strict=True) if value == 0)
     spread = bool(coverage[middle] > one.max() + 1e-9)
     return Support(score, float(coverage[middle]), first, last, best, shown, missing, spread, parts, features)
-
-
-def _count_equal_numbers(
-    claim: str, words: Sequence[Word], stems: list[str], source: IndexedSource, hits: Floats
-) -> None:
-    """Count "1.2 million" as found where the source has 1,184,320: every word of a number of equal value."""
-    row_of = {stem: row for row, stem in enumerate(stems)}
-    for quantity in quantities_of(claim):
-        inside = [w.stem for w in words if quantity.span.start <= w.span.start and w.span.end <= quantity.span.end]
-        rows = [row_of[stem] for stem in inside if stem in row_of]
-        if not any(stem[0].isdigit() and stem not in source.postings for stem in inside) or not rows:
-            continue
-        for other in source.quantities:
-            if same_value(quantity, other) and quantity.dimension == other.dimension:
-                hits[rows, source.unit_at(other.span.start)] = 1.0
 
 
 def _pairs_kept(content: Sequence[str], source: IndexedSource, *, skip: int, reach: int) -> float:
@@ -188,15 +175,23 @@ def _are_near(a: Sequence[int], b: Sequence[int], reach: int) -> bool:
     return False
 
 
-def _parts_covered(claim: str, stems: list[str], weights: Floats, windows: Floats) -> tuple[float, ...]:
+def _parts_covered(
+    claim: str, words: Sequence[Word], stems: list[str], weights: Floats, windows: Floats
+) -> tuple[float, ...]:
     """The coverage of each part of the claim that says enough to be looked for, each in its own best window."""
     row_of = {stem: row for row, stem in enumerate(stems)}
-    shares = []
+    starts = [word.span.start for word in words]
+    shares: dict[tuple[int, ...], float] = {}
+    found = []
     for part in parts_of(claim):
-        rows = [row_of[stem] for stem in content_stems(words_of(part)) if stem in row_of]
+        inside = words[bisect.bisect_left(starts, part.start) : bisect.bisect_left(starts, part.end)]
+        rows = tuple(row_of[stem] for stem in content_stems(inside) if stem in row_of)
         if rows and sum(weight(stems[row]) for row in rows) > PART:
-            shares.append(float((weights[rows] @ windows[rows]).max() / weights[rows].sum()))
-    return tuple(shares)
+            if rows not in shares:
+                at = list(rows)
+                shares[rows] = float((weights[at] @ windows[at]).max() / weights[at].sum())
+            found.append(shares[rows])
+    return tuple(found)
 
 
 def _halves(content: Sequence[str], stems: Sequence[str], raw: Floats, found: Floats) -> dict[str, float]:
