@@ -19,7 +19,7 @@ def register(app: typer.Typer) -> None:
         split: str | None = typer.Option(None, "--split", help="Take queries.SPLIT.jsonl and qrels.SPLIT.tsv."),
         index: str | None = typer.Option(None, "--index", metavar="DIR", help="Keep the index here, and use it again."),
         base: str = typer.Option("packaged", "--base", help="The encoder to start from: a name, a folder, packaged."),
-        epochs: int = typer.Option(1, "--epochs", min=1, help="How often each group is learned from."),
+        epochs: int = typer.Option(2, "--epochs", min=1, help="How often each group is learned from."),
         negatives: int = typer.Option(5, "--negatives", min=1, help="Hard negatives for each relevant document."),
         max_tokens: int = typer.Option(200, "--max-tokens", min=16, help="Tokens read of query and passage together."),
         learning_rate: float = typer.Option(5e-5, "--learning-rate", min=0.0, help="Of AdamW, at its highest."),

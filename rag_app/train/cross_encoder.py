@@ -23,7 +23,7 @@ def fit_cross_encoder(
     groups: Sequence[Group],
     *,
     base: str = PACKAGED,
-    epochs: int = 1,
+    epochs: int = 2,
     max_tokens: int = 200,
     learning_rate: float = 5e-5,
     groups_per_step: int = 4,

@@ -18,7 +18,7 @@ from rag_app.retrieve import HybridRetriever
 from rag_app.split import RecursiveSplitter
 from rag_app.train import mine_groups, train_reranker
 from rag_app.train.groups import held_out_ids
-from rag_app.train.reranker import _Judged, _weigh
+from rag_app.train.reranker import _Judged, _weigh, safest_weight
 from rag_app.types import ConfigError
 
 WORDS = ["pump", "valve", "filter", "lever", "motor", "hose", "tank", "gauge", "cable", "fuse"]
@@ -125,6 +125,19 @@ def test_the_weight_is_the_one_that_suits_the_held_out_queries() -> None:
     assert values["blended"] == dict.fromkeys(good, 1.0)
     bad, _ = _weigh(good, {i: {"a": 1} for i in good})
     assert bad == 0.1
+
+
+def test_of_weights_that_few_queries_cannot_tell_apart_the_lowest_is_taken() -> None:
+    # Paired losses to the best (weight 2), mean and standard error: .1 .3 and 0; .5 .025 and .063; 1 .1 and 0.
+    by_weight = {
+        0.1: {"a": 0.6, "b": 0.5, "c": 0.4, "d": 0.5},
+        0.5: {"a": 1.0, "b": 0.8, "c": 0.5, "d": 0.8},
+        1.0: {"a": 0.8, "b": 0.7, "c": 0.6, "d": 0.7},
+        2.0: {"a": 0.9, "b": 0.8, "c": 0.7, "d": 0.8},
+    }
+    assert safest_weight(by_weight, list("abcd")) == 0.5
+    assert safest_weight(by_weight, ["c"]) == 2.0  # one query has no standard error: the best
+    assert safest_weight({0.5: {"a": 1.0}, 1.0: {"a": 1.0}}, ["a"]) == 0.5
 
 
 def test_nothing_to_learn_from_is_an_error(retriever: HybridRetriever, dataset: Dataset, base: str) -> None:
