@@ -53,11 +53,18 @@ class LLMReranker(Reranker):
         except Exception as error:
             if self.on_error == "raise":
                 raise
-            return _as_they_were(len(documents), f"rerank: the order was kept, since the model failed ({error})", usage)
+            warning = f"rerank: the order was kept, since the model failed ({error})"
+            return _as_they_were(len(documents), (warning,), usage)
         missing = [place for place in range(1, len(documents) + 1) if place not in grades]
         warnings = (f"rerank: no usable grade for passages {missing}; they count as 1",) if missing else ()
         raw = tuple(float(grades.get(place, 1)) for place in range(1, len(documents) + 1))
         return Scored(raw, tuple((grade - 1) / 4 for grade in raw), warnings, usage)
+
+    def joined(self, first: Scored, rest: Scored) -> Scored:
+        both = super().joined(first, rest)
+        if not isinstance(first, _Unchanged) and not isinstance(rest, _Unchanged):
+            return both
+        return _as_they_were(len(both.raw), both.warnings, both.usage)
 
     def _messages(self, query: str, documents: Sequence[Document]) -> list[BaseMessage]:
         # Text is handed over as data, never through a template: braces in it mean nothing.
@@ -102,6 +109,12 @@ def _pair(entry: Any) -> tuple[int, float] | None:
         return None
 
 
-def _as_they_were(count: int, warning: str, usage: dict[str, Any] | None) -> Scored:
+class _Unchanged(Scored):
+    """In place of grades, when the model failed: the order as it was."""
+
+    __slots__ = ()
+
+
+def _as_they_were(count: int, warnings: tuple[str, ...], usage: dict[str, Any] | None) -> Scored:
     """Falling scores that keep the order, all of them at grade 3, so that none is lost to the usual threshold."""
-    return Scored(tuple(float(count - place) for place in range(count)), (0.5,) * count, (warning,), usage)
+    return _Unchanged(tuple(float(count - place) for place in range(count)), (0.5,) * count, warnings, usage)

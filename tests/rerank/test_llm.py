@@ -6,8 +6,10 @@ import json
 from typing import Any
 
 import pytest
+from langchain_core.documents import Document
 from langchain_core.language_models import FakeListChatModel, GenericFakeChatModel
 from langchain_core.messages import AIMessage
+from langchain_core.runnables import RunnableLambda
 
 from rag_app.rerank import LLMReranker
 from rag_app.rerank.llm import read_grades
@@ -94,3 +96,22 @@ def test_a_reply_that_cannot_be_used_was_paid_for_all_the_same(candidates: Any) 
     model = GenericFakeChatModel(messages=iter([AIMessage("I cannot say.", usage_metadata=usage)]))
     found = LLMReranker(chat_model=model).compress_documents(candidates, "pump")
     assert found.trace.parameters["rerank"]["usage"] == usage
+
+
+@pytest.mark.parametrize("failing", [{1}, {2}, {1, 2}])
+def test_the_order_is_kept_also_when_one_of_two_calls_fails(failing: set[int]) -> None:
+    """A latency budget asks twice about one question: grades of one call are on no scale with places of the other."""
+    documents = [Document(f"text {place}", id=f"d{place}") for place in range(9)]
+    calls: list[int] = []
+
+    def reply(messages: Any) -> AIMessage:
+        calls.append(1)
+        if len(calls) in failing:
+            raise ConnectionError("no answer")
+        return AIMessage(json.dumps({"scores": [{"id": place, "score": place % 5 + 1} for place in range(1, 6)]}))
+
+    found = LLMReranker(chat_model=RunnableLambda(reply), max_latency_ms=1e6).compress_documents(documents, "pump")
+    assert len(calls) == 2
+    assert [document.id for document in found] == [f"d{place}" for place in range(8)]
+    assert {document.metadata["relevance_score"] for document in found} == {0.5}
+    assert "the order was kept" in found.trace.warnings[0]
