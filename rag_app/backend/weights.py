@@ -15,13 +15,8 @@ from rag_app.types import ModelError
 
 Tensor = npt.NDArray[np.float32]
 
-# Where a family keeps its body, and from which row its positions count (RoBERTa's first two mean padding).
-_FAMILIES = {
-    "bert": ("bert.", 0),
-    "electra": ("electra.", 0),
-    "roberta": ("roberta.", 2),
-    "xlm-roberta": ("roberta.", 2),
-}
+# Where a family keeps its body.
+_BODIES = {"bert": "bert.", "electra": "electra.", "roberta": "roberta.", "xlm-roberta": "roberta."}
 _ACTIVATIONS = {"gelu": "erf", "gelu_new": "tanh", "gelu_pytorch_tanh": "tanh", "relu": "relu"}
 
 
@@ -66,21 +61,25 @@ def read_shape(config: Mapping[str, Any]) -> BertShape:
     activation = str(config.get("hidden_act", "gelu"))
     if config.get("auto_map"):
         raise UnsupportedModelError("a model that comes with code of its own is not built for OpenVINO")
-    if family not in _FAMILIES:
+    if family not in _BODIES:
         raise UnsupportedModelError(f"models of the type {family!r} are not built for OpenVINO")
     if activation not in _ACTIVATIONS or config.get("position_embedding_type", "absolute") != "absolute":
         raise UnsupportedModelError(f"{family} with {activation!r} or relative positions is not built for OpenVINO")
-    return BertShape(
-        family=family,
-        layers=int(config["num_hidden_layers"]),
-        heads=int(config["num_attention_heads"]),
-        dimension=int(config["hidden_size"]),
-        eps=float(config["layer_norm_eps"]),
-        activation=_ACTIVATIONS[activation],
-        positions_from=_FAMILIES[family][1],
-        positions=int(config["max_position_embeddings"]),
-        types=int(config.get("type_vocab_size", 1)),
-    )
+    try:
+        return BertShape(
+            family=family,
+            layers=int(config["num_hidden_layers"]),
+            heads=int(config["num_attention_heads"]),
+            dimension=int(config["hidden_size"]),
+            eps=float(config.get("layer_norm_eps", 1e-12)),  # BERT's first checkpoints do not name it
+            activation=_ACTIVATIONS[activation],
+            # RoBERTa's positions count from behind the row that means padding.
+            positions_from=int(config.get("pad_token_id", 1)) + 1 if "roberta" in family else 0,
+            positions=int(config["max_position_embeddings"]),
+            types=int(config.get("type_vocab_size", 1)),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise UnsupportedModelError(f"the config.json of this {family} does not tell its shape ({error!r})") from None
 
 
 def read_weights(folder: Path, family: str) -> dict[str, Tensor]:
@@ -97,8 +96,9 @@ def read_weights(folder: Path, family: str) -> dict[str, Tensor]:
         tensors = {name: _tensor(body, entry) for name, entry in header.items() if name != "__metadata__"}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ModelError(f"the weights in {path} cannot be read ({error}); install the model again") from error
-    prefix = _FAMILIES[family][0]
-    return {_plain(name.removeprefix(prefix)): tensor for name, tensor in tensors.items() if tensor is not None}
+    return {
+        _plain(name.removeprefix(_BODIES[family])): tensor for name, tensor in tensors.items() if tensor is not None
+    }
 
 
 def _tensor(body: npt.NDArray[np.uint8], entry: Mapping[str, Any]) -> Tensor | None:
