@@ -18,16 +18,24 @@ _MARK = 32
 
 
 def cache_folder(setting: str | None = None) -> Path:
-    """The folder of the setting, else `rag-app` where the system keeps a user's caches."""
+    """The folder of the setting, else `rag-app` where the system keeps a user's caches.
+
+    For a user without a home (a number without a name, in a container), one that cannot be written.
+    """
     if setting is not None:
         return Path(setting)
+    try:
+        return _users_caches() / "rag-app"
+    except RuntimeError:
+        return Path(os.devnull) / "rag-app"
+
+
+def _users_caches() -> Path:
     if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "rag-app"
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 
 
 def content_key(folder: Path, *extra: str) -> str:

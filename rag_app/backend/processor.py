@@ -13,9 +13,13 @@ from pathlib import Path
 def _flags() -> frozenset[str]:
     """The processor's features; none where nobody can tell."""
     try:
-        text = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="ignore")
+        return read_flags(Path("/proc/cpuinfo").read_text(encoding="ascii", errors="ignore"))
     except OSError:
         return frozenset()
+
+
+def read_flags(text: str) -> frozenset[str]:
+    """The features of the first processor in what Linux tells of them all."""
     lines = (line.partition(":")[2] for line in text.splitlines() if line.startswith("flags"))
     return frozenset(next(lines, "").split())
 
@@ -40,4 +44,4 @@ def thread_count() -> int:
     """The threads a model may have: OMP_NUM_THREADS, but no more than the cores this process may run on."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     asked = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-    return min(cores, max(1, int(asked))) if asked.isdigit() else cores
+    return min(cores, max(1, int(asked))) if asked.isdecimal() else cores

@@ -76,3 +76,17 @@ def test_the_cache_is_where_the_system_keeps_caches_or_where_the_setting_says(
     assert cache_folder("mine") == Path("mine")
     monkeypatch.delenv("XDG_CACHE_HOME")
     assert cache_folder() == Path.home() / ".cache" / "rag-app"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="where Linux keeps a user's caches")
+def test_a_user_without_a_home_keeps_nothing_and_fails_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    import pwd
+
+    def nobody(_: int) -> None:
+        raise KeyError("uid not found")
+
+    monkeypatch.setattr(pwd, "getpwuid", nobody)
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    assert kept(cache_folder() / "a.npy", lambda: numbers([])).shape == (2, 3)
+    assert cache_folder("mine") == Path("mine")

@@ -7,11 +7,7 @@ import os
 import pytest
 
 from rag_app.backend import has_amx, has_bf16, thread_count
-from rag_app.backend.processor import _flags
-
-
-def test_a_processor_with_amx_has_bf16() -> None:
-    assert has_bf16() or not has_amx()
+from rag_app.backend.processor import read_flags
 
 
 @pytest.mark.parametrize(
@@ -26,10 +22,14 @@ def test_bf16_is_hardwares_with_avx512_or_amx(
 
 
 def test_the_flags_are_the_first_processors() -> None:
-    assert all(" " not in flag for flag in _flags())
+    told = "processor\t: {}\nflags\t\t: {}\nvmx flags\t: vnmi\n\n"
+    assert read_flags(told.format(0, "fpu amx_bf16") + told.format(1, "fpu avx2")) == {"fpu", "amx_bf16"}
+    assert read_flags("Features\t: fp asimd\n") == frozenset()
 
 
-@pytest.mark.parametrize(("asked", "threads"), [("1", 1), ("100000", None), ("", None), ("two", None), ("0", 1)])
+@pytest.mark.parametrize(
+    ("asked", "threads"), [("1", 1), ("100000", None), ("", None), ("two", None), ("²", None), ("1,4", 1), ("0", 1)]
+)
 def test_threads_are_those_asked_for_but_no_more_than_the_cores(
     asked: str, threads: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
