@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langchain_core.documents import Document
@@ -64,11 +64,11 @@ def make_delimiter(question: str, evidence: Sequence[Document], *, repeatable: b
     """What marks the evidence off: random, so that no document can know it.
 
     `repeatable` gives the same for the same request, so that a cache can find it again; even then a document would have
-    to hold the hash of itself, the question and the passages beside it.
+    to hold the hash of itself, its name and headings, the question and the passages beside it.
     """
     if not repeatable:
         return secrets.token_hex(4)
-    asked = "\0".join([question, *(document.page_content for document in evidence)])
+    asked = "\0".join([question, *(_passage(number, document) for number, document in enumerate(evidence, start=1))])
     return hashlib.sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
@@ -77,18 +77,27 @@ def without_markers(history: Sequence[Any]) -> list[BaseMessage]:
 
     ConfigError when it is no list of messages, in any form that LangChain takes for one.
     """
-    if isinstance(history, str):
-        raise ConfigError("the history is a str; hand on a list of messages")
+    if isinstance(history, str | Mapping):
+        raise ConfigError(f"the history is a {type(history).__name__}; hand on a list of messages")
     try:
         messages = convert_to_messages(history)
     except (TypeError, ValueError, NotImplementedError) as error:
         raise ConfigError(f"the history is no list of messages ({error}); hand on LangChain's messages") from None
-    return [
-        message.model_copy(update={"content": parse_markers(message.content, 0).text})
-        if isinstance(message, AIMessage) and isinstance(message.content, str)
-        else message
-        for message in messages
+    return [_unmarked(message) if isinstance(message, AIMessage) else message for message in messages]
+
+
+def _unmarked(message: AIMessage) -> AIMessage:
+    if isinstance(message.content, str):
+        return message.model_copy(update={"content": parse_markers(message.content, 0).text})
+    blocks = [
+        {**block, "text": parse_markers(str(block["text"]), 0).text}
+        if isinstance(block, dict) and block.get("type") == "text" and "text" in block
+        else parse_markers(block, 0).text
+        if isinstance(block, str)
+        else block
+        for block in message.content
     ]
+    return message.model_copy(update={"content": blocks})
 
 
 def format_evidence(evidence: Sequence[Document], delimiter: str) -> str:

@@ -40,8 +40,8 @@ class Quarantined:
 def quarantine(evidence: Sequence[Document]) -> Quarantined:
     """Copies of the evidence without sentences that read as instructions to a model, and without hidden characters.
 
-    A source's name and the headings above a passage are its author's words too. Only the prompt is made from the
-    copies: citations, quotes and verdicts refer to the evidence itself.
+    The names of a source and a page and the headings above a passage are its author's words too. Only the prompt is
+    made from the copies: citations, quotes and verdicts refer to the evidence itself.
     """
     shown: list[Document] = []
     warnings: list[str] = []
@@ -64,15 +64,16 @@ def quarantine(evidence: Sequence[Document]) -> Quarantined:
 
 
 def _quiet_labels(document: Document) -> tuple[dict[str, Any], int]:
-    """What of a passage's source and section path is shown otherwise, and how many of these talk to the model."""
-    place = place_of(document, 0)
-    source, *path = (
-        WITHHELD if instruction_spans(label) else strip_hidden(label) for label in (place.source, *place.section_path)
-    )
+    """What of a passage's source, page and section path is shown otherwise, and how many of these talk to the model."""
+    place, page = place_of(document, 0), document.metadata.get("page")
+    given = (place.source, page if isinstance(page, str) else "", *place.section_path)
+    source, named_page, *path = (WITHHELD if instruction_spans(label) else strip_hidden(label) for label in given)
     labels: dict[str, Any] = {} if source == place.source else {"source": source}
+    if named_page != given[1]:
+        labels["page"] = named_page
     if tuple(path) != place.section_path:
         labels["section_path"] = path
-    return labels, [source, *path].count(WITHHELD)
+    return labels, [source, named_page, *path].count(WITHHELD)
 
 
 def allow_links(text: str, evidence: Sequence[Document], question: str = "") -> tuple[str, list[str]]:
