@@ -82,7 +82,7 @@ class TorchPairs(PairScorer):
             convert_to_numpy=True,
         )
         rows = np.empty((len(pairs), len(self.labels)), dtype=np.float32)
-        rows[order] = np.asarray(found, dtype=np.float32).reshape(len(pairs), -1)
+        rows[order] = np.asarray(found, dtype=np.float32).reshape(len(pairs), len(self.labels))
         return rows
 
 

@@ -92,11 +92,12 @@ def test_a_real_model_gives_relevance_in_0_to_1_whatever_its_own_activation(fold
     from sentence_transformers import CrossEncoder
 
     path = folder(1)
-    found = CrossEncoderReranker(model=path, threshold=None).compress_documents(PASSAGES, "the pump ?")
-    plain = CrossEncoder(path)
+    exact = CrossEncoderReranker(model=path, threshold=None, dtype="float32")
+    found = exact.compress_documents(PASSAGES, "the pump ?")
+    plain = CrossEncoder(path, device="cpu")
     expected = plain.predict([("the pump ?", d.page_content) for d in PASSAGES], show_progress_bar=False)
     by_id = {str(d.id): d.metadata["relevance_score"] for d in found}
-    assert [by_id[str(d.id)] for d in PASSAGES] == pytest.approx([float(x) for x in expected], abs=1e-5)
+    assert [by_id[str(d.id)] for d in PASSAGES] == pytest.approx([float(x) for x in expected], abs=1e-4)
 
 
 def test_the_best_window_of_a_long_passage_wins(folder: Any) -> None:
@@ -136,8 +137,8 @@ def test_langchains_own_cross_encoder_is_accepted_and_its_scale_known(folder: An
 
     path = folder(1)
     theirs = CrossEncoderReranker(encoder=HuggingFaceCrossEncoder(model_name=path), threshold=None)
-    ours = CrossEncoderReranker(model=path, threshold=None)
-    assert theirs.score("pump", PASSAGES).raw == pytest.approx(ours.score("pump", PASSAGES).raw)
+    ours = CrossEncoderReranker(model=path, threshold=None, dtype="float32")
+    assert theirs.score("pump", PASSAGES).raw == pytest.approx(ours.score("pump", PASSAGES).raw, abs=1e-3)
 
 
 def test_scores_of_one_question_are_on_one_scale_also_when_asked_in_two_calls() -> None:
