@@ -45,7 +45,8 @@ class Answer:
     `citations` resolve the markers of `text`; `verdicts` judge its claims; `evidence` are the numbered passages;
     `trace` has every ranking. `abstained` answers have a reason of ABSTENTION_REASONS and no citations. `confidence`
     is the calibrated chance, in [0, 1], that the answer is right; of an abstention, that the evidence had the answer
-    (0 without evidence; None only where there is no question to tell it from); `report` has the shares of the
+    (0 without evidence; None only where there is no question to tell it from), or, where a text was judged and
+    withdrawn, that this was right: its verdicts stay, with spans in the withdrawn text. `report` has the shares of the
     verification (groundedness, citation recall, ...); `timings` are seconds per stage.
     """
 

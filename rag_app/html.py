@@ -27,14 +27,24 @@ _STYLE = (
 
 
 def report_html(
-    text: str, verdicts: Sequence[Verdict], passages: Sequence[tuple[str, str, int]] = (), *, title: str = ""
+    text: str,
+    verdicts: Sequence[Verdict],
+    passages: Sequence[tuple[str, str, int]] = (),
+    *,
+    title: str = "",
+    withdrawn: bool = False,
 ) -> str:
     """One self-contained fragment: `text` with its claims marked on the left, the passages on the right.
 
     `passages` are (name, text, start of the text in its document), numbered from 1 as the answer's markers are. Claims
-    whose span does not lie in `text` (a policy changed it) are listed below it. All of the input is escaped.
+    of a text that was `withdrawn`, or whose span does not lie in `text`, are listed below it. All of the input is
+    escaped.
     """
-    left = _marked(text, [(v.claim.span.start, v.claim.span.end, v.label, tooltip(v)) for v in verdicts])
+    gone = [v for v in verdicts if withdrawn or v.claim.span.end > len(text)]
+    standing = [] if withdrawn else [v for v in verdicts if v.claim.span.end <= len(text)]
+    left = _marked(text, [(v.claim.span.start, v.claim.span.end, v.label, tooltip(v)) for v in standing])
+    listed = "".join(f"<li>{_mark(v.claim.text, v.label, tooltip(v))}</li>" for v in gone)
+    below = f"<h4>Withdrawn</h4><ul>{listed}</ul>" if listed else ""
     right = "".join(_passage(number, passage, verdicts) for number, passage in enumerate(passages, start=1))
     heading = f"<h3>{html.escape(title)}</h3>" if title else ""
     legend = "".join(
@@ -42,7 +52,7 @@ def report_html(
     )
     return (
         f'{_STYLE}{heading}<div class="rag-legend">{legend}</div><div class="rag-report">'
-        f"<div><h4>Answer</h4><pre>{left}</pre></div><div><h4>Sources</h4>{right}</div></div>"
+        f"<div><h4>Answer</h4><pre>{left}</pre>{below}</div><div><h4>Sources</h4>{right}</div></div>"
     )
 
 
@@ -90,17 +100,20 @@ def _marked(text: str, places: Sequence[tuple[int, int, str, str]]) -> str:
         if first >= last:
             continue
         pieces.append(html.escape(text[position:first]))
-        color = COLORS.get(label, "#eeeeee")
-        hover, body = html.escape(hover, quote=True), html.escape(text[first:last])
-        pieces.append(f'<mark style="background:{color}" title="{hover}">{body}</mark>')
+        pieces.append(_mark(text[first:last], label, hover))
         position = last
     return "".join(pieces) + html.escape(text[position:])
+
+
+def _mark(text: str, label: str, hover: str) -> str:
+    color = COLORS.get(label, "#eeeeee")
+    return f'<mark style="background:{color}" title="{html.escape(hover, quote=True)}">{html.escape(text)}</mark>'
 
 
 def answer_html(answer: Answer) -> str:
     """The fragment for an Answer: its text and claims beside its numbered evidence, the citations below."""
     passages = [(passage.source, passage.text, passage.start) for passage in answer.evidence]
-    report = report_html(answer.text, answer.verdicts, passages, title=answer.question)
+    report = report_html(answer.text, answer.verdicts, passages, title=answer.question, withdrawn=_is_withdrawn(answer))
     return report + _how_sure(answer) + _citations(answer.citations)
 
 
@@ -113,10 +126,18 @@ def answer_page(answer: Answer) -> str:
     )
 
 
+def _is_withdrawn(answer: Answer) -> bool:
+    """Whether the verdicts, and the confidence with them, are of a text that the abstention took the place of."""
+    after_verdicts = answer.abstention_reason in ("below_threshold", "claims_unsupported")
+    return after_verdicts and any(verdict.claim.kind == "factual" for verdict in answer.verdicts)
+
+
 def _how_sure(answer: Answer) -> str:
     if answer.confidence is None:
         return ""
-    what = "its evidence answers" if answer.abstained else "how sure"
+    what = "how sure"
+    if answer.abstained:
+        what = "how sure of what was withdrawn" if _is_withdrawn(answer) else "its evidence answers"
     return f'<p class="rag-confidence">{what}: {answer.confidence:.2f}</p>'
 
 

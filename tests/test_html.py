@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html.parser import HTMLParser
 
 from langchain_core.documents import Document
@@ -51,3 +52,16 @@ def test_the_page_of_an_answer_says_how_sure_it_is() -> None:
     silent = Answer(question="How many?", text="I do not know.", confidence=0.2, abstained=True)
     assert "its evidence answers: 0.20" in text_of(answer_page(silent))
     assert "how sure" not in answer_page(Answer(question="How many?", text="Forty bicycles."))
+
+
+def test_claims_of_a_withdrawn_text_are_listed_and_not_marked_in_the_abstention() -> None:
+    found = report("The ferry to Skerry Island takes 25 bicycles [1].")
+    for text in ("No.", "The sources do not support an answer to this question."):
+        answer = Answer("How many?", text, (), found.verdicts, confidence=0.1, abstained=True)
+        page = answer_page(replace(answer, abstention_reason="below_threshold"))
+        assert f"<pre>{text}</pre>" in page
+        assert "The ferry to Skerry Island takes 25 bicycles</mark></li>" in page
+        assert "how sure of what was withdrawn: 0.10" in page
+        declined = answer_page(replace(answer, abstention_reason="model_declined", verdicts=()))
+        assert "its evidence answers: 0.10" in declined
+        assert "Withdrawn" not in declined
