@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from rag_app.embed import Embedder
 from rag_app.index import LocalIndex
 from rag_app.retrieve.arms import diagnosis, trust
 from rag_app.settings import Settings
+from rag_app.types import RagAppError
 
 WHY: dict[str, dict[str, str]] = {
     "chunking": {
@@ -73,7 +75,7 @@ def pipeline_card(settings: Settings, index: LocalIndex) -> dict[str, dict[str, 
         },
         "embedding": {
             **embedder,
-            "computed_by": settings.embed.computed_by,
+            "computed_by": _computed_by(settings.embed),
             "why": "the same model embeds chunks and questions; the manifest holds it to that",
         },
         "retrieval": {
@@ -93,6 +95,14 @@ def pipeline_card(settings: Settings, index: LocalIndex) -> dict[str, dict[str, 
 def _fields(component: Any) -> dict[str, Any]:
     values: dict[str, Any] = component.model_dump(mode="json")
     return values
+
+
+def _computed_by(embedder: Embedder) -> str | None:
+    """What computes the vectors; an index has a card also where its model cannot be loaded."""
+    try:
+        return embedder.computed_by
+    except RagAppError as error:
+        return f"nothing here: {error}"
 
 
 def _mean_characters(index: LocalIndex, sample: int = 1000) -> float | None:

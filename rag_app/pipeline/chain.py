@@ -20,7 +20,7 @@ from rag_app.settings import Settings
 from rag_app.synthesize.base import Draft, draft_of
 from rag_app.synthesize.confidence import how_sure
 from rag_app.trace import RetrievalTrace, trace_of
-from rag_app.types import Citation, ConfigError
+from rag_app.types import Citation, ConfigError, read_chunk_id
 from rag_app.verify.report import VerificationReport
 
 Question = str | Mapping[str, Any]
@@ -148,10 +148,11 @@ def decided(stages: Stages, state: Mapping[str, Any]) -> Draft:
 
 def find(stages: Stages, citation: Citation) -> Citation:
     """The citation, located in its stored document; as it was when the index does not have that document."""
-    if stages.index is None:
+    place = read_chunk_id(citation.chunk_id)
+    if stages.index is None or place is None:
         return citation
     try:
-        return locate(citation, stages.index.document(citation.chunk_id.rpartition(":")[0]))
+        return locate(citation, stages.index.document(place[0]))
     except KeyError:
         return citation
 
