@@ -21,6 +21,9 @@ CANARIES = (
 )
 # bf16 against fp32 has .9999, an int8 export .97; another model has far less.
 _SAME = 0.96
+# What a machine computes with is no part of the model: an index is opened on another machine. And whose code may run
+# is for that machine to say: an index is handed on, and its manifest may be anybody's.
+_OWN_MATTERS = {"backend", "cache_dir", "device", "trust_remote_code"}
 _WAYS_OUT = "rebuild with `rag-app index --rebuild`, or set `embed` back"
 
 
@@ -32,8 +35,7 @@ def identity(embedder: Embedder) -> dict[str, Any]:
 def _settings(embedder: Embedder) -> dict[str, Any] | None:
     if embedder.kind == "foreign":
         return None
-    # What a machine computes with is no part of the model: an index is opened on another machine.
-    return embedder.model_dump(mode="json", exclude={"backend", "cache_dir", "device"})
+    return embedder.model_dump(mode="json", exclude=_OWN_MATTERS)
 
 
 def embedder_of(manifest: Mapping[str, Any]) -> Embedder:
@@ -43,11 +45,18 @@ def embedder_of(manifest: Mapping[str, Any]) -> Embedder:
         raise ConfigError("the index has no vectors; build it with an embedder to search by meaning")
     if not built.get("settings"):
         raise ConfigError(f"the index was built with {built['name']!r}, an object of yours; pass it as `embedder`")
-    from pydantic import TypeAdapter
+    from pydantic import TypeAdapter, ValidationError
 
     from rag_app.embed import Embedding
 
-    embedder: Embedder = TypeAdapter(Embedding).validate_python(built["settings"])
+    settings = {name: value for name, value in built["settings"].items() if name not in _OWN_MATTERS}
+    try:
+        embedder: Embedder = TypeAdapter(Embedding).validate_python(settings)
+    except ValidationError as error:
+        raise IndexMismatchError(
+            f"the index was built with {built['name']!r}, and this rag_app does not know its settings "
+            f"({error.errors()[0]['msg']}); pass the embedder, or {_WAYS_OUT}"
+        ) from None
     return embedder
 
 
