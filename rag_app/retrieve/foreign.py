@@ -195,8 +195,8 @@ def _arm(name: str, retriever: Any, found: Any, filter: FilterLike | None, start
         documents, dropped = _passing(documents, filter)
         if dropped:
             warnings = (f"{name} does not take filters: {dropped} of its documents were filtered after it had ranked",)
-    traced = isinstance(retriever, BaseRetriever) and isinstance(found, Ranked)
-    history = trace_of(found) if traced else RetrievalTrace()
+    ranked = found if isinstance(retriever, BaseRetriever) and isinstance(found, Ranked) else None
+    history = RetrievalTrace() if ranked is None else trace_of(ranked)
     seconds = time.perf_counter() - started
     return Arm(name, returned=tuple(documents), history=history, warnings=warnings, seconds=seconds)
 
