@@ -35,7 +35,9 @@ class HybridRetriever(TracedRetriever):
 
     kind: Literal["hybrid"] = "hybrid"
     fusion: Fusion = Field(default="rrf", description="Reciprocal ranks, scaled scores, or distribution-based scores.")
-    rrf_k: int = Field(default=60, ge=0, description="The k of reciprocal rank fusion.")
+    rrf_k: int = Field(
+        default=20, ge=0, description="The k of reciprocal rank fusion; 60 is the paper's, and an ensemble's default."
+    )
     missing_rank: int | None = Field(default=None, ge=1, description="The rank of a chunk in an arm that lacks it.")
     normalization: Normalization = Field(default="top", description="How linear fusion scales each arm's scores.")
     weights: Literal["auto", "fixed"] | list[float] = Field(default="auto", description="How much say each arm has.")
@@ -63,8 +65,11 @@ class HybridRetriever(TracedRetriever):
         values = dict(values)
         if "c" in values:
             values["rrf_k"] = values.pop("c")
-        if values.get("retrievers") and values.get("index") is None and values.get("weights") is None:
-            values["weights"] = [1 / len(values["retrievers"])] * len(values["retrievers"])
+        if values.get("retrievers") and values.get("index") is None:
+            # Without an index of its own it is LangChain's ensemble, with that one's defaults.
+            values.setdefault("rrf_k", 60)
+            if values.get("weights") is None:
+                values["weights"] = [1 / len(values["retrievers"])] * len(values["retrievers"])
         return values
 
     @model_validator(mode="after")

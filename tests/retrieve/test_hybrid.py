@@ -42,7 +42,7 @@ def trace(found: Any) -> Any:
 def test_the_fused_score_is_reciprocal_rank_fusion_of_both_arms(index: Any) -> None:
     record = trace(HybridRetriever(index=index, weights=[1, 1]).invoke("valve of the pump"))
     arms = [[hit.chunk_id for hit in record.rankings[name]] for name in ("bm25", "dense")]
-    assert {hit.chunk_id: hit.score for hit in record.rankings["rrf"]} == reciprocal_rank_fusion(arms)
+    assert {hit.chunk_id: hit.score for hit in record.rankings["rrf"]} == reciprocal_rank_fusion(arms, k=20)
 
 
 def test_linear_fusion_takes_scores_and_named_weights(index: Any) -> None:
@@ -176,6 +176,7 @@ def test_the_arguments_of_ensemble_retriever_work() -> None:
     b = Fixed(documents=[Document(page_content="uno", metadata={"key": 1}), Document(page_content="two")])
     retriever = HybridRetriever(retrievers=[a, b], weights=[0.2, 0.8], c=10, id_key="key")
     record = trace(retriever.invoke("q"))
+    assert HybridRetriever(retrievers=[a, b]).rrf_k == 60  # as LangChain's, where nothing is said
     assert record.rankings["rrf"][0].score == pytest.approx(0.2 / 11 + 0.8 / 11)
     assert record.rankings["rrf"][1].score == pytest.approx(0.8 / 12)
 
