@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import random
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -83,10 +85,16 @@ def load_base(base: str, *, max_tokens: int) -> tuple[Any, Any]:
 
 
 def save(model: Any, tokenizer: Any, folder: Path) -> None:
-    """The folder that `rerank.model` takes."""
+    """The folder that `rerank.model` takes.
+
+    Files are written beside and renamed: who has the old weights mapped, a server that reranks with them, keeps them.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
+    with tempfile.TemporaryDirectory(dir=folder) as beside:
+        model.save_pretrained(beside)
+        tokenizer.save_pretrained(beside)
+        for file in sorted(Path(beside).iterdir()):
+            os.replace(file, folder / file.name)
 
 
 def _batches(groups: Sequence[Group], size: int, order: random.Random) -> list[list[Group]]:
