@@ -28,8 +28,11 @@ def join_neighbors(text: str, found: Sequence[Quantity]) -> list[Quantity]:
     """The quantities of `text` with those made one that say one thing together, in order."""
     shares = [_share(text, match) for match in _SHARE.finditer(text)]
     joined: list[Quantity] = []
+    place = 0
     for quantity in found:
-        if any(quantity.span.overlaps(share.span) for share in shares):
+        while place < len(shares) and shares[place].span.end <= quantity.span.start:
+            place += 1
+        if place < len(shares) and quantity.span.overlaps(shares[place].span):
             continue
         before = joined[-1] if joined else None
         if before is not None and (one := _sum(text, before, quantity) or _ratio(text, before, quantity)):

@@ -37,7 +37,7 @@ def words_as_written(claim: str, words: Sequence[Word], source: IndexedSource) -
         if not inside:
             continue
         said = [word.stem for word in inside]
-        key = (*said, quantity.values, quantity.dimension, quantity.approximate)
+        key = (*said, *quantity.key())
         if key not in known:
             known[key] = _as_written(quantity, said, source)
         stems, units = known[key]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import math
 import re
 from dataclasses import dataclass
@@ -118,7 +119,7 @@ def quantities_of(text: str) -> list[Quantity]:
     ]
     found: list[Quantity] = []
     for start, end, match, numeral in sorted(places, key=lambda place: place[:2]):
-        if (found and start < found[-1].span.end) or any(a <= start < b for a, b in eras):
+        if (found and start < found[-1].span.end) or _is_inside(eras, start):
             continue
         if numeral is not None:
             found.append(_finish(text, plain, start, end, _Reading(((numeral.value, 0),), numeral=numeral)))
@@ -129,6 +130,12 @@ def quantities_of(text: str) -> list[Quantity]:
             half = "half" in match["bare"].casefold()
             found.append(_finish(text, plain, start, end, _Reading(((0.5, 1) if half else (1.0, 0),), match)))
     return join_neighbors(plain, found)
+
+
+def _is_inside(spans: list[tuple[int, int]], place: int) -> bool:
+    """Does the place lie in one of these, which are in order and apart?"""
+    number = bisect.bisect_right(spans, place, key=lambda span: span[0])
+    return number > 0 and place < spans[number - 1][1]
 
 
 def _begin(match: re.Match[str]) -> tuple[int, int]:

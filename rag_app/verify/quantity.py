@@ -35,6 +35,11 @@ class Quantity:
     parts: tuple[float, ...] = ()
     is_share: bool = False
 
+    def key(self) -> tuple[object, ...]:
+        """What it says, without where: two numbers with the same key are compared alike."""
+        return (self.values, self.dimension, self.tolerance, self.approximate, self.bound, self.noun, self.factor,
+                self.parts, self.is_share)  # fmt: skip
+
 
 def same_value(claim: Quantity, source: Quantity) -> bool:
     """Do both say the same number? Rounding goes to the coarser side's last digit; "about" allows five percent,

@@ -66,6 +66,7 @@ class IndexedSource:
         self.units: list[Span] = units_of(text)
         self.stems: list[list[str]] = [stems_of(text[unit.start : unit.end]) for unit in self.units]
         self._words: dict[int, list[Word]] = {}
+        self._quantities: dict[Span, list[Quantity]] = {}
         postings: defaultdict[str, list[int]] = defaultdict(list)
         for number, stems in enumerate(self.stems):
             for stem in dict.fromkeys(stems):
@@ -160,8 +161,12 @@ class IndexedSource:
         return found
 
     def quantities_in(self, span: Span) -> list[Quantity]:
-        """The numbers of a part of the text, with their places in this text."""
-        return [replace(q, span=q.span.shift(span.start)) for q in quantities_of(span.slice(self.text))]
+        """The numbers of a part of the text, with their places in this text; read when first asked for."""
+        found = self._quantities.get(span)
+        if found is None:
+            found = [replace(q, span=q.span.shift(span.start)) for q in quantities_of(span.slice(self.text))]
+            self._quantities[span] = found
+        return found
 
     def window_span(self, first: int, last: int) -> Span:
         """The characters of units `first` to `last` (inclusive)."""

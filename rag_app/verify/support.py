@@ -151,13 +151,17 @@ def _pairs_kept(content: Sequence[str], source: IndexedSource, *, skip: int, rea
     """
     places = [source.places.get(stem, ()) for stem in content]
     kept = total = 0.0
+    near: dict[tuple[str, str], bool] = {}
     for first, stem in enumerate(content):
         for second in range(first + 1, min(len(content), first + 1 + skip)):
             if content[second] == stem:
                 continue
             pair = min(weight(stem), weight(content[second]))
             total += pair
-            if places[first] and places[second] and _are_near(places[first], places[second], reach):
+            both = (stem, content[second])
+            if both not in near:
+                near[both] = _are_near(places[first], places[second], reach)
+            if near[both]:
                 kept += pair
     return kept / total if total else 1.0
 

@@ -71,7 +71,10 @@ class Verifier(RunnableSerializable[dict[str, Any], VerificationReport]):
         last: Judge
         if self.level == "llm":
             if self.chat_model is None:
-                raise ConfigError("verify.level is llm, but there is no chat model; give one, or set it to lexical")
+                raise ConfigError(
+                    "verify.level is llm, but there is no chat model; name one in synthesize.model with "
+                    "synthesize.kind=llm, give one as chat_model, or set verify.level to lexical"
+                )
             last = LLMJudge(self.chat_model, thresholds)
         else:
             last = EntailmentJudge(self._scorer(), thresholds, supported=self.entailment_threshold)

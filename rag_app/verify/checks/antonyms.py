@@ -67,17 +67,23 @@ def check_antonyms(aligned: Aligned) -> Iterator[Check]:
     if aligned.support.coverage < ABOUT:
         return
     there = {word.stem for word in aligned.window}
+    opposite: dict[str, list[int]] = {}
+    said: dict[int, bool] = {}
+    if compared(aligned.words, aligned.best):
+        return
     for index, word in enumerate(aligned.words):
         if word.stem in there or len(word.stem) < 2:
             continue
-        for place, other in enumerate(aligned.window):
-            if not are_opposite(word.stem, other.stem) or not shares_neighbor(
-                aligned.words, index, aligned.window, place
-            ):
+        if word.stem not in opposite:
+            places = enumerate(aligned.window)
+            opposite[word.stem] = [place for place, other in places if are_opposite(word.stem, other.stem)]
+        for place in opposite[word.stem]:
+            other = aligned.window[place]
+            if not shares_neighbor(aligned.words, index, aligned.window, place):
                 continue
-            if _said_too(aligned, other.stem, place):
-                break
-            if compared(aligned.words, aligned.best):
+            if place not in said:
+                said[place] = _said_too(aligned, other.stem, place)
+            if said[place]:
                 break
             turned = _negated_near(aligned.words, index) != _negated_near(aligned.window, place)
             yield aligned.check("antonym", "pass" if turned else "fail", word.span, other.span)

@@ -19,6 +19,8 @@ SAME = 0.6
 """This share of the characters of the clause that denies must stand on the other side, or they speak of two things."""
 _LONGEST = 2
 _REACH = 8
+_FAR = 200
+"""No clause reaches further."""
 _MATTER = re.compile(r"[\u30a1-\u30ff\u3400-\u9fff\w]")
 _RUN = re.compile(r"[\u30a1-\u30ff\u3400-\u9fff]+")
 _HIRAGANA = re.compile(r"[\u3041-\u309f]")
@@ -106,9 +108,12 @@ def _cover(denial: Denial) -> Span:
 
 def _same_clause(text: str, denial: Denial, other: str) -> bool:
     """Has the other side this share of the characters of the clause, without the negator and the grammar of kana?"""
-    before = [match.end() for match in _CLAUSE.finditer(text, 0, denial.negator.start)]
-    after = _CLAUSE.search(text, denial.negator.end)
-    first, last = before[-1] if before else 0, after.start() if after else len(text)
+    before = [
+        match.end() for match in _CLAUSE.finditer(text, max(0, denial.negator.start - _FAR), denial.negator.start)
+    ]
+    after = _CLAUSE.search(text, denial.negator.end, denial.negator.end + _FAR)
+    first = before[-1] if before else max(0, denial.negator.start - _FAR)
+    last = after.start() if after else denial.negator.end + _FAR
     clause = text[first : denial.negator.start] + text[denial.negator.end : last]
     matter = [char for char in clause if _MATTER.match(char) and not _HIRAGANA.match(char)]
     return bool(matter) and sum(char in other for char in matter) >= SAME * len(matter)

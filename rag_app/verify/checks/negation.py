@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections.abc import Iterator, Sequence
 
@@ -27,6 +28,8 @@ _OTHERWISE = re.compile(
 )
 _SET_OFF = re.compile(r"\s*[=:]\s*(?:0\b|false\b|none\b|off\b|no\b)", re.IGNORECASE)
 _SCOPE = 3
+_FAR = 100
+"""No clause has more words on either side of its negator."""
 _PLAIN = frozenset(["not", "never", "cannot", "nicht", "nie", "pas", "jamai", "nunca", "niet", "não", "не"])
 SURE = 0.6
 SAME, NEARLY_SAME = 0.4, 0.8
@@ -50,7 +53,8 @@ def check_negation(aligned: Aligned) -> Iterator[Check]:
         if any(_SET_OFF.match(aligned.source.text, there[head.stem].span.end) for head in heads):
             return
         if any(head.stem in denied for head in heads):
-            other = next(n for n, words in theirs.items() if {w.stem for w in words} & {h.stem for h in heads})
+            said = {head.stem for head in heads}
+            other = next(n for n, words in theirs.items() if any(word.stem in said for word in words))
             yield aligned.check("negation", "pass", negator.span, other.span)
         elif _same_clause(negator, aligned.words, aligned.claim, set(there)) and not _denies_otherwise(aligned):
             span = _cover(negator, heads[0])
@@ -85,11 +89,11 @@ def _same_clause(negator: Word, words: Sequence[Word], text: str, there: set[str
 
 def clause_of(word: Word, words: Sequence[Word], text: str) -> list[Word]:
     """The words of the clause around one of `words`."""
-    place = words.index(word)
+    place = bisect.bisect_left(words, word.span.start, key=lambda other: other.span.start)
     first, last = place, place
-    while first > 0 and not _parted(text, words[first - 1], words[first]):
+    while first > max(0, place - _FAR) and not _parted(text, words[first - 1], words[first]):
         first -= 1
-    while last + 1 < len(words) and not _parted(text, words[last], words[last + 1]):
+    while last + 1 < min(len(words), place + _FAR) and not _parted(text, words[last], words[last + 1]):
         last += 1
     return list(words[first : last + 1])
 

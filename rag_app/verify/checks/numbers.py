@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import bisect
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 
-from rag_app.types import Check
+from rag_app.types import Check, Span
 from rag_app.verify.checks.base import ABOUT, Aligned
 from rag_app.verify.dates import dates_of
 from rag_app.verify.numerals import ERA_YEAR
 from rag_app.verify.quantity import Quantity, in_decade, says
-from rag_app.verify.words import is_function_word, stem
+from rag_app.verify.words import Word, is_function_word, stem
 
 _REACH = 40
 
@@ -26,24 +28,54 @@ def check_numbers(aligned: Aligned) -> Iterator[Check]:
     inside = aligned.source.quantities_in(aligned.window_span)
     about = aligned.support.coverage >= ABOUT
     numeric = [date.span for date in dates_of(aligned.claim) if date.is_numeric]
+    free = _Rivals(aligned, inside)
+    known: dict[tuple[object, ...], tuple[Quantity | None, bool]] = {}
     for ours in aligned.quantities:
-        if ours.dimension != "year" and any(span.overlaps(ours.span) for span in numeric):
+        if ours.dimension != "year" and _in_any(numeric, ours.span):
             continue
-        rivals = [q for q in inside if comparable(ours, q) and not _claimed(aligned, q)]
-        theirs = max(rivals, key=lambda q: (_shared_context(aligned, ours, q), -q.span.start), default=None)
-        shared = _shared_context(aligned, ours, theirs) if theirs else 0
-        equal = next((q for q in inside if says(ours, q)), None)
+        if ours.key() not in known:
+            equal = next((q for q in inside if says(ours, q)), None)
+            known[ours.key()] = equal, equal is None and any(says(ours, q) for q in aligned.source.quantities)
+        equal, elsewhere = known[ours.key()]
         name = "share" if ours.is_share else "number"
         if equal:
             yield aligned.check(name, "pass", ours.span, equal.span)
-        elif any(says(ours, q) for q in aligned.source.quantities) or _is_open(ours, aligned):
+        elif elsewhere or _is_open(ours, aligned):
             yield aligned.check(name, "unknown", ours.span, None)
-        elif theirs and about and shared:
+        elif about and (theirs := free.of(ours)) is not None:
             yield aligned.check(name, "fail", ours.span, theirs.span)
         elif about and ours.dimension != "ordinal" and not ours.is_share:
             yield aligned.check("number absent", "fail", ours.span, None)
         else:
             yield aligned.check(name, "unknown", ours.span, None)
+
+
+def _in_any(spans: list[Span], span: Span) -> bool:
+    """Does the span touch one of these, which are in order?"""
+    place = bisect.bisect_left(spans, span.end, key=lambda other: other.start)
+    return place > 0 and spans[place - 1].overlaps(span)
+
+
+class _Rivals:
+    """The numbers of the window that no number of the claim says, by kind; and the words near them."""
+
+    def __init__(self, aligned: Aligned, inside: Sequence[Quantity]) -> None:
+        self.aligned, self.inside = aligned, inside
+        self._starts = [word.span.start for word in aligned.words]
+        self._theirs = [word.span.start for word in aligned.window]
+
+    @cached_property
+    def _free(self) -> list[tuple[Quantity, set[str]]]:
+        distinct = {q.key(): q for q in self.aligned.quantities}.values()
+        free = [q for q in self.inside if not any(says(other, q) for other in distinct)]
+        return [(q, _near(self.aligned.window, self._theirs, q)) for q in free]
+
+    def of(self, ours: Quantity) -> Quantity | None:
+        """The number of the same kind with most words around it in common, the first of them; None without any."""
+        near = _near(self.aligned.words, self._starts, ours)
+        rivals = [(len(near & there), -q.span.start, q) for q, there in self._free if comparable(ours, q)]
+        shared, _, theirs = max(rivals, key=lambda rival: rival[:2], default=(0, 0, None))
+        return theirs if shared else None
 
 
 def _is_open(ours: Quantity, aligned: Aligned) -> bool:
@@ -63,13 +95,8 @@ def comparable(ours: Quantity, theirs: Quantity) -> bool:
     return True
 
 
-def _claimed(aligned: Aligned, theirs: Quantity) -> bool:
-    """Is this value of the source already what another number of the claim says?"""
-    return any(says(other, theirs) for other in aligned.quantities)
-
-
-def _shared_context(aligned: Aligned, ours: Quantity, theirs: Quantity) -> int:
-    """How many content stems stand within reach of both numbers."""
-    near = {w.stem for w in aligned.words if abs(w.span.start - ours.span.start) <= _REACH}
-    there = {w.stem for w in aligned.window if abs(w.span.start - theirs.span.start) <= _REACH}
-    return sum(not is_function_word(s) for s in near & there)
+def _near(words: Sequence[Word], starts: list[int], number: Quantity) -> set[str]:
+    """The content stems that stand within reach of a number."""
+    first = bisect.bisect_left(starts, number.span.start - _REACH)
+    last = bisect.bisect_right(starts, number.span.start + _REACH)
+    return {word.stem for word in words[first:last] if not is_function_word(word.stem)}

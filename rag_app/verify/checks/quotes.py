@@ -15,6 +15,9 @@ _SAYING = re.compile(
 )
 _CLAUSE = re.compile(r"[.;!?]|,?\s+and\s+|,?\s+und\s+|\n")
 
+_FAR = 300
+"""No one is named as the speaker further than so many characters from the quotation."""
+
 
 def check_quotes(aligned: Aligned) -> Iterator[Check]:
     """Pass for a quotation that the source holds; fail when its speaker in the claim is not the one beside it there."""
@@ -28,7 +31,7 @@ def check_quotes(aligned: Aligned) -> Iterator[Check]:
         speaker = _speaker(aligned.claim, match.start(), match.end())
         around, place = _clause_around(aligned.source.text, found.start(), found.end())
         there = {word.stem for word in words_of(around)}
-        elsewhere = set(aligned.source.postings)
+        elsewhere = aligned.source.postings.keys()
         beside = {word.stem for word in words_of(_clause_around(aligned.claim, *match.span(1))[0])}
         other = speaker and not speaker & there and speaker <= elsewhere and not beside <= there
         if other and _SAYING.search(around):
@@ -39,7 +42,7 @@ def check_quotes(aligned: Aligned) -> Iterator[Check]:
 
 def _speaker(claim: str, start: int, end: int) -> set[str]:
     """Content stems of the words around the claim's quotation, if they say that someone spoke."""
-    around = claim[:start] + " " + claim[end:]
+    around = claim[max(0, start - _FAR) : start] + " " + claim[end : end + _FAR]
     if not _SAYING.search(around):
         return set()
     words = words_of(_SAYING.sub(" ", around))
@@ -48,8 +51,8 @@ def _speaker(claim: str, start: int, end: int) -> set[str]:
 
 def _clause_around(text: str, start: int, end: int) -> tuple[str, Span]:
     """What stands beside the quotation up to the end of its clause on both sides, and the span of that clause."""
-    after = _CLAUSE.search(text, end + 1)
-    last = after.start() if after else len(text)
+    after = _CLAUSE.search(text, end + 1, end + _FAR)
+    last = after.start() if after else min(len(text), end + _FAR)
     before = [m.end() for m in _CLAUSE.finditer(text, max(0, start - 120), start)]
     first = before[-1] if before else max(0, start - 120)
     return text[first:start] + " " + text[end:last], Span(first, last)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import combinations
 
 from rag_app.types import Check, Span
 from rag_app.verify.checks.base import Aligned
@@ -16,11 +16,12 @@ _QUOTES = '"“”„«»:'
 
 def check_roles(aligned: Aligned) -> Iterator[Check]:
     """Fail where "A verb B" meets "B verb A" in the best sentence, with both active or both passive."""
-    ours, theirs = _names(aligned.words, aligned.claim), _names(aligned.best, aligned.source.text)
+    ours, theirs = _names(aligned.words), set(_names(aligned.best))
     first_of = {word.stem: index for index, word in reversed(list(enumerate(aligned.best)))}
-    for left, right in combinations(ours, 2):
+    counts = Counter(word.stem for word in aligned.best)
+    for left, right in _near_pairs(ours):
         a, b = aligned.words[left].stem, aligned.words[right].stem
-        if a == b or a not in first_of or b not in first_of or right - left > 2 * _REACH:
+        if a == b or a not in first_of or b not in first_of:
             continue
         if any(
             mark in aligned.claim[aligned.words[left].span.end : aligned.words[right].span.start] for mark in _QUOTES
@@ -29,7 +30,7 @@ def check_roles(aligned: Aligned) -> Iterator[Check]:
         place_a, place_b = first_of[a], first_of[b]
         if place_a < place_b or place_a not in theirs or place_b not in theirs:
             continue
-        if not _close(aligned.words, left, right) or sum(w.stem in (a, b) for w in aligned.best) != 2:
+        if not _close(aligned.words, left, right) or counts[a] + counts[b] != 2:
             continue
         verbs = _between(aligned.words, left, right) & _between(aligned.best, place_b, place_a)
         if verbs and _passive(aligned.words, left, right) == _passive(aligned.best, place_b, place_a):
@@ -39,13 +40,21 @@ def check_roles(aligned: Aligned) -> Iterator[Check]:
             return
 
 
+def _near_pairs(places: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Pairs of places that are near enough for one verb between them, in order."""
+    for number, left in enumerate(places):
+        for right in places[number + 1 : number + 1 + 2 * _REACH]:
+            if right - left <= 2 * _REACH:
+                yield left, right
+
+
 def _close(words: Sequence[Word], left: int, right: int) -> bool:
     """Is one verb all that stands between the names: at most one content word and two of grammar?"""
     between = [word for word in words[left + 1 : right] if not word.text[0].isupper()]
     return len(between) <= 3 and sum(not is_function_word(word.stem) for word in between) == 1
 
 
-def _names(words: Sequence[Word], text: str) -> list[int]:
+def _names(words: Sequence[Word]) -> list[int]:
     return [i for i, word in enumerate(words) if word.text[0].isupper() and not is_function_word(word.stem)]
 
 

@@ -19,6 +19,7 @@ from rag_app.verify.words import Word, is_function_word
 
 _WIDEST = 3
 _ALIKE = 0.8
+_LONG = 300
 
 
 class Slot(NamedTuple):
@@ -30,7 +31,8 @@ class Slot(NamedTuple):
 
 def slots_of(ours: tuple[Word, ...], theirs: tuple[Word, ...]) -> list[Slot]:
     """The substitutions between the claim's words and others, in order of the claim."""
-    matcher = SequenceMatcher(None, [w.stem for w in ours], [w.stem for w in theirs], autojunk=False)
+    # In a long window every frequent word would be tried at each of its places, for every word of the claim.
+    matcher = SequenceMatcher(None, [w.stem for w in ours], [w.stem for w in theirs], autojunk=len(theirs) > _LONG)
     codes = matcher.get_opcodes()
     found = []
     for number, (tag, i1, i2, j1, j2) in enumerate(codes):

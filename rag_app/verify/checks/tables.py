@@ -14,7 +14,7 @@ from rag_app.verify.words import is_function_word, words_of
 def check_tables(aligned: Aligned) -> Iterator[Check]:
     """Fail where a claim names one row of a table and a value that stands only in other rows."""
     text = aligned.source.text
-    if "|" not in text:
+    if "|" not in text or not aligned.quantities:
         return
     mine = {word.stem for word in aligned.words}
     for block in blocks(text):
@@ -25,8 +25,9 @@ def check_tables(aligned: Aligned) -> Iterator[Check]:
         named = [row for row in rows[1:] if row and _named(row[0].slice(text), mine)]
         if len(named) != 1:
             continue
+        read = [(row, column, quantities_of(cell.slice(text))) for row in rows[1:] for column, cell in enumerate(row)]
         for ours in aligned.quantities:
-            found = _column_of(ours, rows[1:], text)
+            found = _column_of(ours, read)
             if not found or any(row is named[0] for row, _ in found):
                 continue
             column = found[0][1]
@@ -39,11 +40,6 @@ def _named(head: str, mine: set[str]) -> bool:
     return bool(stems) and stems <= mine
 
 
-def _column_of(ours: Quantity, rows: list[list[Span]], text: str) -> list[tuple[list[Span], int]]:
+def _column_of(ours: Quantity, read: list[tuple[list[Span], int, list[Quantity]]]) -> list[tuple[list[Span], int]]:
     """The rows and columns whose cell has the value."""
-    found = []
-    for row in rows:
-        for column, cell in enumerate(row):
-            if any(same_value(ours, other) for other in quantities_of(cell.slice(text))):
-                found.append((row, column))
-    return found
+    return [(row, column) for row, column, held in read if any(same_value(ours, other) for other in held)]
