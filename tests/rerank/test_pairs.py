@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar
 
 import numpy as np
@@ -114,3 +116,23 @@ def test_a_model_with_code_of_its_own_names_the_setting(monkeypatch: pytest.Monk
     monkeypatch.setattr(sentence_transformers, "CrossEncoder", refuse)
     with pytest.raises(ConfigError, match=r"rerank\.trust_remote_code"):
         pairs.load_cross_encoder("jinaai/jina-reranker-v2-base-multilingual")
+
+
+def test_many_first_callers_load_a_model_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    loads: list[int] = []
+
+    class Even(Broken):
+        def logits(self, pairs: Sequence[tuple[str, str]], *, batch_size: int) -> Any:
+            return np.ones((len(pairs), 1), dtype=np.float32)
+
+    def load(*_: Any, **__: Any) -> Even:
+        loads.append(1)
+        time.sleep(0.05)
+        return Even()
+
+    monkeypatch.setattr("rag_app.rerank.cross_encoder.load_pairs", load)
+    reranker = CrossEncoderReranker()
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda query: reranker.compress_documents([Document("pump")], query), "abcd"))
+    assert [len(each) for each in found] == [1] * 4
+    assert len(loads) == 1
