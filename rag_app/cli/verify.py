@@ -37,8 +37,14 @@ def build_verifier(config: str | None, sets: list[str] | None, level: str | None
         from rag_app.verify.lexical import LexicalVerifier, Thresholds
 
         return LexicalVerifier(Thresholds.default())
-    verifier = load_settings(config, sets).verify
-    return verifier if level is None else verifier.model_copy(update={"level": level})
+    from rag_app.pipeline.build import bind, chat_model_of
+
+    settings = load_settings(config, sets)
+    verifier: Verifier = settings.verify if level is None else settings.verify.model_copy(update={"level": level})
+    if verifier.level == "llm" or verifier.claimify:
+        verifier = bind(verifier, chat_model=chat_model_of(settings))
+    verifier.judge()  # what is missing is said before the first claim is read
+    return verifier
 
 
 def verdict_line(row_id: Any, verdict: Any) -> dict[str, Any]:

@@ -6,10 +6,12 @@ import json
 
 import pytest
 import typer
+from openai_server import ChatServer, Step
 from typer.testing import CliRunner
 
 from rag_app.cli import eval_verify as eval_command
 from rag_app.cli import verify as command
+from rag_app.types import ConfigError
 
 app = typer.Typer()
 command.register(app)
@@ -93,3 +95,24 @@ def test_eval_calibrate_needs_claims_of_both_kinds(tmp_path) -> None:
     result = run("eval", "calibrate", str(file), "--json")
     assert result.exit_code != 0
     assert "both kinds" in str(result.exception)
+
+
+def test_the_llm_level_asks_the_model_of_the_settings() -> None:
+    row = json.dumps({"id": 1, "claim": "The bridge at Karrow is 2.5 km long.", "source": SOURCE})
+    said = {"label": "supported", "sentences": [1], "quotes": ["spans 2.5 kilometers"], "reason": "it says so"}
+    for reply, label in ((json.dumps(said), "supported"), (json.dumps({**said, "sentences": [9]}), "not_found"),
+                         ("babble", "not_checkable")):  # fmt: skip
+        with ChatServer([Step(reply)]) as server:
+            model = ("synthesize.kind=llm", "synthesize.model=openai:any", f"synthesize.base_url={server.base_url}")
+            options = [part for setting in (*model, "verify.cascade=false") for part in ("--set", setting)]
+            result = run("verify", "--json", "--level", "llm", *options, stdin=row)
+        line = json.loads(result.stdout)
+        assert (result.exit_code, line["label"], line["level"]) == (0, label, "llm")
+        assert line["reason"]
+        assert bool(line["evidence"]) or label != "supported"
+
+
+def test_the_llm_level_without_a_model_says_how_to_name_one() -> None:
+    result = run("verify", "--json", "--level", "llm", stdin="")
+    assert isinstance(result.exception, ConfigError)
+    assert "synthesize.model" in str(result.exception)
