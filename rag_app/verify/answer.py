@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from rag_app.types import Verdict
@@ -14,12 +14,15 @@ from rag_app.verify.statements import Statement
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A statement's verdict from its own citations (`cited`; None without any), from all sources, and each alone."""
+    """A statement's verdict from its own citations (`cited`; None without any), from all sources, and each alone; and
+    the citations that it does not need.
+    """
 
     verdict: Verdict
     cited: Verdict | None
     overall: Verdict
     alone: dict[int, Verdict]
+    superfluous: tuple[int, ...] = ()
 
 
 def judge_statements(
@@ -34,7 +37,7 @@ def judge_statements(
     judged = [judge_statement(statement, sources, judge) for statement in statements]
     verdicts = [j.verdict for j in judged]
     factual = [j for j in judged if j.verdict.claim.kind == "factual"]
-    superfluous = [s for number, j in enumerate(judged) for s in _superfluous(number, j)]
+    superfluous = [s for number, j in enumerate(judged) for s in (Superfluous(number, n) for n in j.superfluous)]
     cited = sum(len(j.verdict.claim.citations) for j in factual)
     precise = sum(_precise(j) for j in factual)
     checkable = sum(j.verdict.label != "not_checkable" for j in factual)
@@ -81,28 +84,29 @@ def judge_statement(statement: Statement, sources: Sequence[IndexedSource], judg
         verdict = replace(verdict, suggested_citations=tuple(n for n in supporting if n not in valid))
     if cited is not None and cited.label != "supported" and overall.label == "supported":
         verdict = replace(verdict, reason="another source supports it: the citation is wrong, not the fact")
-    return Judged(verdict, cited, overall, alone)
+    superfluous = _superfluous(valid, cited, alone, lambda rest: judge(statement, [sources[n - 1] for n in rest]))
+    return Judged(verdict, cited, overall, alone, superfluous)
 
 
-def _superfluous(number: int, judged: Judged) -> list[Superfluous]:
-    """Markers beside one that supports the claim alone, which themselves do not."""
-    if judged.cited is None or judged.cited.label != "supported":
-        return []
-    supports = {n for n in judged.verdict.claim.citations if n in judged.alone and _supports(judged, n)}
-    if not supports:
-        return []
-    return [Superfluous(number, n) for n in judged.verdict.claim.citations if n not in supports]
+def _superfluous(
+    valid: Sequence[int], cited: Verdict | None, alone: dict[int, Verdict], rest: Callable[[Sequence[int]], Verdict]
+) -> tuple[int, ...]:
+    """Citations that do not support the claim alone while the others together do (ALCE's irrelevant citations)."""
+    if cited is None or cited.label != "supported":
+        return ()
+    weak = tuple(number for number in valid if alone[number].label != "supported")
+    if len(weak) < len(valid):
+        return weak
+    if len(valid) < 3:
+        return ()
+    return tuple(n for n in valid if rest([other for other in valid if other != n]).label == "supported")
 
 
 def _precise(judged: Judged) -> int:
     """How many citations of a claim count as precise: none when jointly they do not support it."""
     if judged.cited is None or judged.cited.label != "supported":
         return 0
-    return len(judged.verdict.claim.citations) - len(_superfluous(0, judged))
-
-
-def _supports(judged: Judged, number: int) -> bool:
-    return judged.alone[number].label == "supported"
+    return len(judged.verdict.claim.citations) - len(judged.superfluous)
 
 
 def _conflict(number: int, judged: Judged) -> Conflict | None:

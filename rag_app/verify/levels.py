@@ -37,8 +37,8 @@ class LexicalJudge:
 class Cascade:
     """The lexical level decides what it is sure of and hands on the rest, level by level.
 
-    Sure: a score at least `margin` away from the threshold, or no evidence at all. A level that could not judge
-    (not_checkable) leaves the verdict of the one before, with its reason.
+    Sure: a score at least `margin` away from the threshold, or no evidence at all. A level that fails
+    yields not_checkable with its reason, never the verdict of the level before, which was not sure.
     """
 
     first: Judge
