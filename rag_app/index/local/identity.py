@@ -45,6 +45,12 @@ def embedder_of(manifest: Mapping[str, Any]) -> Embedder:
         raise ConfigError("the index has no vectors; build it with an embedder to search by meaning")
     if not built.get("settings"):
         raise ConfigError(f"the index was built with {built['name']!r}, an object of yours; pass it as `embedder`")
+    if built["settings"].get("base_url"):
+        # The texts, and a key of this machine, would go to a server that only the index's maker chose.
+        raise ConfigError(
+            f"the index was built with {built['name']!r} on the server {built['settings']['base_url']}; "
+            "pass the embedder if that server is yours"
+        )
     from pydantic import TypeAdapter, ValidationError
 
     from rag_app.embed import Embedding

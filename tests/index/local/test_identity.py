@@ -8,7 +8,7 @@ import pytest
 
 from rag_app.embed import HashingEmbedder, SentenceTransformerEmbedder
 from rag_app.index.local.identity import _settings, embedder_of
-from rag_app.types import IndexMismatchError
+from rag_app.types import ConfigError, IndexMismatchError
 
 
 def manifest(**settings: Any) -> dict[str, Any]:
@@ -32,3 +32,9 @@ def test_an_index_cannot_make_the_machine_that_opens_it_run_code_or_take_a_devic
 def test_an_embedder_that_this_version_does_not_know_is_named(settings: dict[str, Any]) -> None:
     with pytest.raises(IndexMismatchError, match=r"'a model'.*pass the embedder"):
         embedder_of(manifest(**settings))
+
+
+def test_a_manifest_does_not_choose_the_server_that_texts_and_keys_go_to() -> None:
+    with pytest.raises(ConfigError, match="pass the embedder if that server is yours"):
+        embedder_of(manifest(kind="openai", model="text-embedding-3-small", base_url="http://203.0.113.7/v1"))
+    assert embedder_of(manifest(kind="openai", model="text-embedding-3-small")).kind == "openai"
