@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
+from rag_app.backend.hub import only_local
 from rag_app.embed.base import Embedder, Matrix, unit_rows
 from rag_app.types import ConfigError, ModelError
 
@@ -145,7 +146,12 @@ def _load(
 
     try:
         return SentenceTransformer(
-            model, revision=revision, device=device, truncate_dim=dimension, trust_remote_code=trust
+            model,
+            revision=revision,
+            device=device,
+            truncate_dim=dimension,
+            trust_remote_code=trust,
+            local_files_only=only_local(model),
         )
     except ValueError as error:
         if "trust_remote_code" not in str(error):

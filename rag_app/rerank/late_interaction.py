@@ -55,7 +55,10 @@ class LateInteractionReranker(Reranker):
     def score(self, query: str, documents: Sequence[Document]) -> Scored:
         embedder = self.embeddings
         if embedder is None or not hasattr(embedder, "token_vectors"):
-            raise ConfigError("rerank: late-interaction needs an embedder with token vectors; take `rerank.kind: none`")
+            raise ConfigError(
+                "rerank: late-interaction needs an embedder with token vectors; "
+                "give it one (`embeddings=PackagedEmbedder()`), or take `rerank.kind: none`"
+            )
         windows = [text_windows(d.page_content, embedder.count_tokens, embedder.max_tokens) for d in documents]
         question = embedder.token_vectors([query], query=True)[0]
         vectors = iter(self._cache.get([text for texts in windows for text in texts], embedder.token_vectors))

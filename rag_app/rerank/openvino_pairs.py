@@ -13,6 +13,7 @@ import numpy as np
 from rag_app.backend import UnsupportedModelError
 from rag_app.backend.compiled import CompiledModel, Precision, compile_checked, version
 from rag_app.backend.graph import GraphBuilder
+from rag_app.backend.hub import only_local
 from rag_app.backend.kept import cache_folder, content_key, kept
 from rag_app.backend.weights import read_config, read_shape, read_weights
 from rag_app.rerank.pairs import CANARIES, LEAST_AGREEMENT, DType, Logits, Pair, PairScorer, TorchPairs, agreement
@@ -106,9 +107,11 @@ def model_folder(model: str) -> Path | None:
         return Path(model)
     from huggingface_hub import snapshot_download
 
-    for only_local in (True, False):
+    for local in (True, False):
+        if not local and only_local(model):
+            break
         try:
-            return Path(snapshot_download(model, allow_patterns=list(_FILES), local_files_only=only_local))
+            return Path(snapshot_download(model, allow_patterns=list(_FILES), local_files_only=local))
         except (OSError, ValueError):  # what the hub's package raises where there is no such model or no network
             continue
     return None

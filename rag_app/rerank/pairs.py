@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rag_app.backend import Backend, UnsupportedModelError, has_bf16, has_gpu, openvino_wanted
+from rag_app.backend.hub import only_local
 from rag_app.rerank.base import sigmoid
 from rag_app.types import ConfigError, MissingExtraError, ModelError
 
@@ -181,7 +182,7 @@ def load_cross_encoder(
     try:
         # Said also for float32: weights that are stored as float16 would be computed with as such.
         options = {"device": device, "model_kwargs": {"dtype": dtype}, "trust_remote_code": trust_remote_code}
-        return CrossEncoder(model, **options)
+        return CrossEncoder(model, local_files_only=only_local(model), **options)
     except ValueError as error:
         if "trust_remote_code" not in str(error):
             raise
