@@ -74,7 +74,10 @@ def ask(
     if html is not None and answer is not None:
         from rag_app.html import answer_page
 
-        html.write_text(answer_page(answer), encoding="utf-8")
+        try:
+            html.write_text(answer_page(answer), encoding="utf-8")
+        except OSError as error:
+            raise ConfigError(f"--html {str(html)!r} cannot be written ({error.strerror}); name another file") from None
         stderr_console().print(f"wrote {html}")
 
 

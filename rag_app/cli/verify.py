@@ -76,7 +76,10 @@ def verify(
             row_id, claim, sources = read_row(line, number)
         except ValueError as error:
             failed = True
-            emit({**_FAILED, "id": row_id_of(line), "level": verifier.level, "error": str(error)})
+            if as_json:
+                emit({**_FAILED, "id": row_id_of(line), "level": verifier.level, "error": str(error)})
+            else:
+                typer.echo(f"failed: {error}", err=True)
             continue
         verdict = verifier.verify_claim(claim, sources)
         line_out = verdict_line(row_id, verdict)

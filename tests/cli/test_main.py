@@ -149,6 +149,17 @@ def test_ask_writes_the_evidence_report(capsys: pytest.CaptureFixture[str], inde
     assert "every 6 months" in text
 
 
+def test_a_report_that_cannot_be_written_is_one_sentence(
+    tmp_path: Path, index: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> int:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "write_text", refuse)
+    code, _, err = run(capsys, "ask", "filter?", "--index", str(index), "--html", str(tmp_path / "r.html"), *HASHING)
+    assert (code, "cannot be written (Permission denied); name another file" in " ".join(err.split())) == (2, True)
+
+
 def test_a_report_into_a_folder_that_is_not_there_is_told_before_any_work(
     capsys: pytest.CaptureFixture[str], index: Path, tmp_path: Path
 ) -> None:

@@ -58,6 +58,13 @@ def test_a_bad_line_is_said_and_the_others_go_on(line: str) -> None:
     assert fine["label"] == "supported"
 
 
+def test_without_json_a_bad_line_is_a_sentence_on_standard_error() -> None:
+    result = run("verify", stdin="no json\n" + json.dumps({"claim": SOURCE, "source": SOURCE}) + "\n")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("failed: line 1 is no JSON")
+    assert [line.split()[0] for line in result.stdout.splitlines()] == ["supported"]
+
+
 def test_eval_verify_reports_measures_beside_baselines(tmp_path) -> None:
     rows = [
         {"id": 1, "claim": SOURCE, "source": SOURCE, "label": 1},
