@@ -43,6 +43,7 @@ _DECADE = re.compile(r"['’]?s\b|er[n]?\b")
 _BEFORE_DECADE = re.compile(r"(?:\b(?:the|early|late|mid|in)[\s-]+|['’‘])$", re.IGNORECASE)
 _YEARS_OF = re.compile(r"\b(?:années|años)\s$", re.IGNORECASE)
 _AND_PART = re.compile(r"\s+and a (half|quarter)\b|\s?([½¼¾])", re.IGNORECASE)
+_LARGEST = 1e280
 _EXACT = (12.0, 100.0)
 """Scale words that round nothing: two dozen are 24 and "one hundred" is 100."""
 _PART_OF = {"half": 0.5, "quarter": 0.25, "½": 0.5, "¼": 0.25, "¾": 0.75}
@@ -129,7 +130,12 @@ def quantities_of(text: str) -> list[Quantity]:
         elif match is not None:
             half = "half" in match["bare"].casefold()
             found.append(_finish(text, plain, start, end, _Reading(((0.5, 1) if half else (1.0, 0),), match)))
-    return join_neighbors(plain, found)
+    return join_neighbors(plain, [quantity for quantity in found if _is_finite(quantity)])
+
+
+def _is_finite(quantity: Quantity) -> bool:
+    """Is it a number that a float holds, in any unit? A longer one is compared by its words alone."""
+    return all(abs(value) <= _LARGEST for value in (*quantity.values, quantity.tolerance))
 
 
 def _is_inside(spans: list[tuple[int, int]], place: int) -> bool:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rag_app.verify import Verifier
 from rag_app.verify.quantities import quantities_of, same_value, says
 
 
@@ -108,3 +109,18 @@ def test_every_quantity_is_the_slice_it_says_it_is() -> None:
     text = "About $1.2 million (or 12%) in 1987, for twenty-five singers over 2,5 km and 3,4,5."
     for quantity in quantities_of(text):
         assert text[slice(*quantity.span)] == quantity.text
+
+
+@pytest.mark.parametrize(
+    "number", ["9" * 400, "三" * 3000, "5 " + "billion " * 60, "五" + "兆" * 40, "1e5 " + "8" * 309]
+)
+def test_a_number_beyond_every_float_is_no_quantity_and_contradicts_nothing(number: str) -> None:
+    text = f"The value is {number} units."
+    for quantity in quantities_of(text):
+        assert all(math.isfinite(value) for value in (*quantity.values, *quantity.parts, quantity.tolerance))
+    assert Verifier().verify_claim(text, [text]).label == "supported"
+
+
+def test_numbers_near_the_largest_float_stay_finite_beside_their_unit() -> None:
+    for quantity in quantities_of(f"{'9' * 305}-{'9' * 300} years"):
+        assert all(math.isfinite(value) for value in quantity.values)
