@@ -51,22 +51,17 @@ _AFTER_UNIT = re.compile(
     r"[\s-]?(?P<unit>%|°\s?[CF]|[$€£]|percentage points?|per ?cent|pour cent|por ciento|[^\W\d_]+)(?:\^?[²³23])?"
 )
 _APPROX = re.compile(
-    r"\b(?:about|around|roughly|approximately|approx\.?|nearly|almost|some|circa|ca\.|c\.|over|more than|etwa|rund|"
-    r"environ|près de|unos|casi)\s+(?:[$€£]\s?)?$|[~≈]\s?$",
+    r"\b(?:about|around|roughly|approximately|approx\.?|nearly|almost|some|circa|ca\.|c\.|over|"
+    r"(?<!\bno\s)(?<!\bnot\s)more than|etwa|rund|environ|près de|unos|casi)\s+(?:[$€£]\s?)?$|[~≈]\s?$",
     re.IGNORECASE,
 )
+_NOT_NO = r"(?<!\bno\s)(?<!\bnot\s)"
+_MORE = rf"at least|{_NOT_NO}(?:more than|over|above|exceed(?:s|ed|ing)?)|(?:no|not) (?:less|fewer) than|minimum of"
+_LESS = rf"at most|{_NOT_NO}(?:less than|under|below|fewer than)|up to|(?:no|not) more than|maximum of"
 _BOUNDS = (
-    (
-        "at least",
-        re.compile(r"\b(?:at least|more than|over|above|exceed(?:s|ed|ing)?|no less than|minimum of)\s+[$€£]?$", re.I),
-    ),
-    (
-        "at most",
-        re.compile(r"\b(?:at most|less than|under|below|up to|no more than|fewer than|maximum of)\s+[$€£]?$", re.I),
-    ),
+    ("at least", re.compile(rf"\b(?:{_MORE})\s+[$€£]?$", re.IGNORECASE)),
+    ("at most", re.compile(rf"\b(?:{_LESS})\s+[$€£]?$", re.IGNORECASE)),
 )
-
-
 _BEFORE_YEAR = re.compile(
     r"\b(?:in|since|by|from|until|till|of|to|during|year|through|before|after|early|late|mid|and|spring|summer|"
     r"autumn|winter|seit|jahr|bis|vor|nach|en|desde|jan\w*|feb\w*|mar\w*|apr\w*|may|june?|july?|aug\w*|sep\w*|oct\w*|"

@@ -8,7 +8,7 @@ from functools import cache
 
 from rag_app.types import Check
 from rag_app.verify.checks.base import ABOUT, Aligned
-from rag_app.verify.checks.negation import is_negator
+from rag_app.verify.checks.negators import is_negator
 from rag_app.verify.words import Word, is_function_word, stem
 
 _PAIRS = """

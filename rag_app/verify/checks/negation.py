@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 from rag_app.types import Check, Span
+from rag_app.verify.checks.affirming import affirms
 from rag_app.verify.checks.base import ABOUT, Aligned
 from rag_app.verify.checks.han import negation_tables
-from rag_app.verify.words import NEGATIONS, Word, is_function_word, listed, stem, weight
+from rag_app.verify.checks.negators import NEGATORS, is_negator
+from rag_app.verify.words import Word, is_function_word, stem, weight
 
 _TABLES = negation_tables()
-NEGATORS = (
-    NEGATIONS
-    | listed("fail unabl lack refus deni hardly")
-    | {stem(word) for words in _TABLES["negators"].values() for word in words.split()}
-)
 _BEHIND_VERB = frozenset(stem(word) for word in _TABLES["behind its verb"].split())
 _ARTICLES = frozenset(_TABLES["articles"].split())
 _BEHIND_NE = frozenset(stem(word) for word in _TABLES["only behind ne"].split())
@@ -42,8 +39,9 @@ def check_negation(aligned: Aligned) -> Iterator[Check]:
     """
     if aligned.support.coverage < ABOUT:
         return
-    ours = negated(aligned.words, aligned.claim)
-    theirs = negated(aligned.window, aligned.source.text)
+    mine = {word.stem: word for word in reversed(aligned.words)}
+    ours = negated(aligned.words, aligned.claim, {word.stem for word in aligned.window})
+    theirs = negated(aligned.window, aligned.source.text, set(mine))
     there = {word.stem: word for word in reversed(aligned.best)}
     denied = {word.stem for words in theirs.values() for word in words}
     for negator, scope in ours.items():
@@ -67,8 +65,7 @@ def check_negation(aligned: Aligned) -> Iterator[Check]:
         return
     if ours:
         return
-    mine = {word.stem: word for word in reversed(aligned.words)}
-    for negator, scope in negated(aligned.best, aligned.source.text).items():
+    for negator, scope in negated(aligned.best, aligned.source.text, set(mine)).items():
         heads = [word for word in scope if word.stem in mine]
         if not heads or (heads[0] != scope[0] and len(heads) < 2):
             continue
@@ -107,16 +104,13 @@ def _denies_otherwise(aligned: Aligned) -> bool:
     return bool(_OTHERWISE.search(aligned.best_span.slice(aligned.source.text)))
 
 
-def is_negator(word: Word) -> bool:
-    """Does the word deny?"""
-    return word.stem in NEGATORS or word.text.casefold().replace("’", "'").endswith("n't")
-
-
-def negated(words: Sequence[Word], text: str) -> dict[Word, list[Word]]:
-    """Each negator with the content words in its scope: the next three, up to the end of the clause."""
+def negated(words: Sequence[Word], text: str, beside: Set[str]) -> dict[Word, list[Word]]:
+    """Each negator with the content words in its scope: the next three, up to the end of the clause; none that affirms
+    beside a text with the stems `beside`.
+    """
     scopes: dict[Word, list[Word]] = {}
     for index, word in enumerate(words):
-        if not (is_negator(word) or _is_behind_ne(words, index)) or _only(words, index):
+        if not (is_negator(word) or _is_behind_ne(words, index)) or affirms(words, index, beside):
             continue
         scope: list[Word] = []
         last = word.span.end
@@ -157,9 +151,3 @@ def _is_behind_ne(words: Sequence[Word], index: int) -> bool:
     """ "ne ... plus", "n'a rien": French words that deny only behind "ne"."""
     before = words[max(0, index - 3) : index]
     return words[index].stem in _BEHIND_NE and any(word.text.casefold() in ("ne", "n") for word in before)
-
-
-def _only(words: Sequence[Word], index: int) -> bool:
-    """ "not only", "no longer than", "not least": words that look like negation and are none."""
-    following = words[index + 1].stem if index + 1 < len(words) else ""
-    return following in ("onli", "least", "just", "mere", "doubt")
