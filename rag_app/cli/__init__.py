@@ -71,6 +71,7 @@ def main(arguments: list[str] | None = None) -> None:
             warnings.showwarning = show_warning
             code = app(arguments, standalone_mode=False)
     except typer.Abort:
+        typer.echo("interrupted: what was committed stays; run it again to go on", err=True)
         sys.exit(130)
     except BrokenPipeError:
         sys.exit(1)

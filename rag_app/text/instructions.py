@@ -63,10 +63,11 @@ _PATTERNS = (
     r"\b(?:always|only|must) cite\b|\bcite (?:this|source|passage|only|nothing|it as)\b[^.!?\n]{0,40}(?:\[?\d|as\b|instead|source|passage)",
     r"\b(?:the )?(?:only )?(?:correct|right|true|official) answer (?:to|is|for)\b[^.!?\n]{0,60}\b(?:any|all|every|whatever|question|"
     r"regardless|always)\b",
-    r"\b(?:call|invoke|execute|run|use) (?:the )?(?:tool|function|command|shell|code|plugin|api)\b",
+    r"(?:^|[.;:,!]\s*|\b(?:please|now|then|must|should|you|always|instead|and)\s+)(?:call|invoke|execute|run|use) (?:the )?(?:tool|function|command|shell|"
+    r"code|plugin|api)\b(?! to\b)",
     # Chat templates and forged delimiters.
     r"<\|?/?(?:im_start|im_end|system|assistant|user|endoftext|eot_id|start_header_id|end_header_id|inst)[^<>\n]{0,20}\|?>",
-    r"\[/?(?:INST|SYSTEM|SYS)\]|<<\/?SYS>>|</?evidence\b|^\s{0,3}#{1,6}\s*(?:instruction|system|assistant|response)s?\b",
+    r"\[/?(?:INST|SYSTEM|SYS)\]|<<\/?SYS>>|</?evidence\b|^\s{0,3}#{1,6}\s*(?:instruction|system|assistant|response)s?\s*:?\s*#*\s*$",
     r"(?:^|[\n>])\s*(?:system|assistant|developer)\s*:\s+(?:you|your|ignore|answer|say|output|respond|reply|from now|new|do not|always|override)\b",
     # Other languages.
     r"\b(?:ignorier\w*|vergiss|vergessen sie|missachte\w*|beachte\w* nicht)\b[^.!?\n]{0,60}\b(?:anweisung\w*|anleitung\w*|regel\w*|vorgabe\w*|prompt|"

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer
 
 from rag_app.cli import main
 
@@ -251,3 +252,15 @@ def test_a_report_into_a_folder_is_refused_before_any_work(
     code, out, err = run(capsys, "ask", "q", "--json", "--index", str(index), "--html", str(tmp_path), *HASHING)
     assert (code, out) == (2, "")
     assert_one_sentence(err, "folder")
+
+
+def test_an_interruption_says_what_became_of_the_work(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise typer.Abort
+
+    monkeypatch.setattr("rag_app.cli.app", interrupted)
+    code, out, err = run(capsys, "index", "docs", "--index", "docs.index")
+    assert (code, out) == (130, "")
+    assert "run it again to go on" in err

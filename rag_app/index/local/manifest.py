@@ -68,7 +68,9 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError) as error:
         raise IndexDamagedError(f"{folder / NAME} is damaged ({error}); {_REBUILD}") from error
     if version != FORMAT:
-        raise IndexMismatchError(f"the index in {folder} has format {version}, this rag_app reads {FORMAT}; {_REBUILD}")
+        newer = isinstance(version, int) and version > FORMAT
+        way_out = f"update rag_app, or {_REBUILD}" if newer else _REBUILD
+        raise IndexMismatchError(f"the index in {folder} has format {version}, this rag_app reads {FORMAT}; {way_out}")
     if manifest.get("checksum") != _own_checksum(manifest):
         raise IndexDamagedError(f"{folder / NAME} does not agree with its own checksum; {_REBUILD}")
     return manifest
