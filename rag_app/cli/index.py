@@ -46,6 +46,8 @@ def register(app: typer.Typer) -> None:
             raise ConfigError("nothing to do: name files or folders to index, or sources to take out with --delete")
         if sync and not files:
             raise ConfigError("--sync needs the files and folders to compare with")
+        if allow_empty and not sync:
+            raise ConfigError("--allow-empty says what --sync may take out; add --sync, or leave it away")
         with progress_bar() as progress:
             report = _run(settings, index, files, gone, sync, allow_empty, rebuild, reembed, dry_run, progress)
         if json_:

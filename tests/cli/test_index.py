@@ -114,3 +114,11 @@ def test_reembed_measures_again_what_was_measured_with_the_old_vectors(
     notes = LocalIndex.open(tmp_path / "index").notes
     assert notes["dense_recall"] == 1.0
     assert notes["arms"]["chunks"] == 3
+
+
+def test_allow_empty_without_sync_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("The pump.", encoding="utf-8")
+    code, _, err = run(capsys, str(tmp_path / "a.txt"), "--index", str(tmp_path / "index"), "--allow-empty")
+    assert code == 2
+    assert "add --sync" in err
+    assert not (tmp_path / "index").exists()
