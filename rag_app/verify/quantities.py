@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from rag_app.types import Span
 from rag_app.verify.compounds import join_neighbors
 from rag_app.verify.numerals import ERA_YEAR, Numeral, numerals_of, plain_digits, tables
-from rag_app.verify.quantity import Quantity, same_value, says
+from rag_app.verify.quantity import VERSION, Quantity, same_value, says
+from rag_app.verify.versions import is_version
 from rag_app.verify.words import is_function_word, stem
 
 _HAN_SCALES: dict[str, float] = tables()["han scales"]
@@ -32,7 +33,7 @@ _BEGINS_CJK = re.compile(f"[{_CJK}]")
 _DIGITS = r"\d{1,3}(?: \d{3})*(?: \d{3} \d{3}| 000)(?!\d)(?:,\d+)?|\d+(?:[.,'’\u202f\u00a0\u2009]\d+)*"
 _SCALE = "|".join(sorted(_SCALES, key=len, reverse=True))
 _NUMBER = re.compile(
-    rf"(?P<currency>[$€£¥₹])?\s?(?<!\.)(?<!(?![{_CJK}])\w)(?P<sign>[-−](?=\d))?(?P<digits>{_DIGITS})(?P<ordinal>st|nd|rd|th)?"
+    rf"(?P<currency>[$€£¥₹])?\s?(?<!\.)(?:(?<!(?![{_CJK}])\w)|(?<=\bv))(?P<sign>[-−](?=\d))?(?P<digits>{_DIGITS})(?P<ordinal>st|nd|rd|th)?"
     rf"|\b(?P<bare>a|half a)\s(?=(?:dozen|hundred|thousand|million|billion)\b)",
     re.IGNORECASE,
 )
@@ -44,6 +45,10 @@ _BEFORE_DECADE = re.compile(r"(?:\b(?:the|early|late|mid|in)[\s-]+|['’‘])$",
 _YEARS_OF = re.compile(r"\b(?:années|años)\s$", re.IGNORECASE)
 _AND_PART = re.compile(r"\s+and a (half|quarter)\b|\s?([½¼¾])", re.IGNORECASE)
 _LARGEST = 1e280
+_NO_VALUE = ((0.0, 0),)
+"""The reading of "2.4.1", which is a name only."""
+_SHORTEST = 3
+"""No German plural in -e is shorter: "Tage"; "he" and "ine" are none."""
 _EXACT = (12.0, 100.0)
 """Scale words that round nothing: two dozen are 24 and "one hundred" is 100."""
 _PART_OF = {"half": 0.5, "quarter": 0.25, "½": 0.5, "¼": 0.25, "¾": 0.75}
@@ -120,7 +125,10 @@ def quantities_of(text: str) -> list[Quantity]:
         if numeral is not None:
             found.append(_finish(text, plain, start, end, _Reading(((numeral.value, 0),), numeral=numeral)))
         elif match is not None and match["digits"]:
-            if readings := _readings(match["digits"]):
+            readings = _readings(match["digits"])
+            if not readings and is_version(plain[max(0, start - 24) : start], match["digits"], counts=False):
+                readings = _NO_VALUE
+            if readings:
                 found.append(_finish(text, plain, start, end, _Reading(readings, match)))
         elif match is not None:
             half = "half" in match["bare"].casefold()
@@ -148,7 +156,7 @@ def _finish(text: str, plain: str, start: int, end: int, reading: _Reading) -> Q
     """The quantity with its scale word and its unit."""
     readings, digits = reading.readings, reading.group("digits") or ""
     scale, scaled = (reading.numeral.scale, reading.numeral.scale > 1) if reading.numeral else (1.0, False)
-    times = 1.0
+    times, written = 1.0, end
     part = _AND_PART.match(plain, end)
     if part and all(not decimals for _, decimals in readings):
         more = _PART_OF[(part.group(1) or part.group(2)).casefold()]
@@ -178,6 +186,8 @@ def _finish(text: str, plain: str, start: int, end: int, reading: _Reading) -> Q
         noun = ""
     if decade is not None:
         dimension, end, noun, factor, readings = "decade", decade[1], "", 1.0, ((decade[0], 0),)
+    elif digits and is_version(before, digits, counts=dimension == "count" and not scaled):
+        dimension, noun, factor, end = VERSION, digits, 1.0, written
     elif dimension == "count" and not scaled and _is_year(digits, reading, noun, before):
         dimension, noun = "year", ""
     if reading.group("ordinal") or (reading.numeral and reading.numeral.is_ordinal):
@@ -235,7 +245,10 @@ def _unit(text: str, end: int, reading: _Reading) -> tuple[tuple[str, int], floa
         return (f"degrees {unit[-1].upper()}", after.end()), 1.0, ""
     if unit in _SYMBOLS:
         return (_SYMBOLS[unit], after.end()), 1.0, ""
-    for name in (lowered, lowered.removesuffix("s"), lowered.removesuffix("en"), lowered.removesuffix("n")):
+    plurals = [lowered.removesuffix(ending) for ending in ("s", "en", "n")]
+    if lowered.endswith("e") and len(lowered) > _SHORTEST:
+        plurals.append(lowered[:-1])
+    for name in (lowered, *plurals):
         # A single letter is a unit only right behind digits ("5 m"), in lower case.
         if name in _UNITS and (len(name) > 1 or (reading.group("digits") and unit.islower() and unit != "a")):
             if name in _WORDS_TOO and not re.match(r"\s?\w+\b(?!\s+\w)", text[end:]):

@@ -10,6 +10,9 @@ from rag_app.verify.words import stem
 LOOSE = frozenset(("count", "year", "ordinal"))
 """Dimensions of bare numbers: they may be compared with a number that has a unit."""
 
+VERSION = "version"
+"""Dimension of a number that is a name; its `noun` is the number as written."""
+
 YEARS_ABOUT = 5.0
 """What "about 1990" allows: five percent of a year would be a century."""
 
@@ -45,8 +48,11 @@ def same_value(claim: Quantity, source: Quantity) -> bool:
     """Do both say the same number? Rounding goes to the coarser side's last digit; "about" allows five percent,
     of a year five years.
 
-    A claim may give a part of what the source sums up: "8 minutes" of "8 minutes and 20 seconds".
+    A claim may give a part of what the source sums up: "8 minutes" of "8 minutes and 20 seconds". The number of a
+    version is compared as written: 1.10 is not 1.1.
     """
+    if VERSION in (claim.dimension, source.dimension) and _is_written(claim) and _is_written(source):
+        return _as_written(claim) == _as_written(source)
     if claim.dimension != source.dimension and not _may_compare(claim, source):
         return False
     units = (1.0, 1.0) if claim.dimension == source.dimension else (claim.factor, source.factor)
@@ -60,6 +66,15 @@ def same_value(claim: Quantity, source: Quantity) -> bool:
             if abs(a - b) <= allowed * (1 + 1e-9) + 1e-9 * max(abs(a), abs(b)):
                 return True
     return False
+
+
+def _is_written(quantity: Quantity) -> bool:
+    """Is it written in digits and no ordinal? "The fifth version" and "version five" are compared by value."""
+    return quantity.dimension != "ordinal" and any(char.isdigit() for char in quantity.text)
+
+
+def _as_written(quantity: Quantity) -> str:
+    return quantity.noun if quantity.dimension == VERSION else quantity.text
 
 
 def says(claim: Quantity, source: Quantity) -> bool:

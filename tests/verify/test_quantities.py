@@ -124,3 +124,53 @@ def test_a_number_beyond_every_float_is_no_quantity_and_contradicts_nothing(numb
 def test_numbers_near_the_largest_float_stay_finite_beside_their_unit() -> None:
     for quantity in quantities_of(f"{'9' * 305}-{'9' * 300} years"):
         assert all(math.isfinite(value) for value in quantity.values)
+
+
+@pytest.mark.parametrize(
+    ("german", "english"),
+    [
+        ("36 Monate", "36 months"),
+        ("3 Tage", "3 days"),
+        ("10 Jahre", "10 years"),
+        ("5 Stunden", "300 minutes"),
+        ("5 Gramme", "5 grams"),
+        ("5 Prozentpunkte", "5 percentage points"),
+        ("5 Prozentpunkten", "5 percentage points"),
+    ],
+)
+def test_a_unit_is_known_in_the_german_plural(german: str, english: str) -> None:
+    assert same_value(first(german), first(english))
+    assert first(german).dimension == first(english).dimension != "count"
+
+
+@pytest.mark.parametrize("text", ["5 he said", "10 mine workers", "24 are here", "3 ante", "7 inne"])
+def test_a_word_in_e_is_no_short_unit(text: str) -> None:
+    assert first(text).dimension == "count"
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "label"),
+    [
+        ("Version 1.10 was released in spring.", "Version 1.1 was released in spring.", "contradicted"),
+        ("Version 1.10 was released in spring.", "Version 1.10 was released in spring.", "supported"),
+        ("The driver v1.10 was released in spring.", "The driver v1.1 was released in spring.", "contradicted"),
+        ("The driver v1.10 was released in spring.", "Driver version 1.10 was released in spring.", "supported"),
+        ("Release 2.50 fixes the bug in the parser.", "Release 2.5 fixes the bug in the parser.", "contradicted"),
+        ("Version 2.4.1 was released in spring.", "Version 2.4.2 was released in spring.", "contradicted"),
+        ("Version 2.4.1 was released in spring.", "Version 2.4.1 was released in spring.", "supported"),
+        ("Version 1.10 was released in spring.", "The release of spring was 1.10.", "supported"),
+        ("They release 2.50 tonnes of sand.", "They release 2.5 tonnes of sand.", "supported"),
+        ("They release 12 albums a year.", "They release twelve albums a year.", "supported"),
+    ],
+)
+def test_the_number_of_a_version_is_a_name(claim: str, source: str, label: str) -> None:
+    assert Verifier().verify_claim(claim, [source]).label == label
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [("percent", "percentage points"), ("percentage points", "%")])
+def test_percent_and_percentage_points_are_rivals(ours: str, theirs: str) -> None:
+    verdict = Verifier().verify_claim(f"Sales rose by 5 {ours}.", [f"Sales rose by 5 {theirs}."])
+    failed = [check for check in verdict.checks if check.outcome == "fail"]
+    assert [check.name for check in failed] == ["number"]
+    assert (failed[0].claim_value, failed[0].source_value) == (f"5 {ours}", f"5 {theirs}")
+    assert verdict.label == "contradicted"

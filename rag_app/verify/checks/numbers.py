@@ -14,6 +14,7 @@ from rag_app.verify.quantity import Quantity, in_decade, says
 from rag_app.verify.words import Word, is_function_word, stem
 
 _REACH = 40
+_PERCENT = {"percent", "percentage points"}
 
 
 def check_numbers(aligned: Aligned) -> Iterator[Check]:
@@ -87,7 +88,11 @@ def _is_open(ours: Quantity, aligned: Aligned) -> bool:
 
 
 def comparable(ours: Quantity, theirs: Quantity) -> bool:
-    """Are both of one kind: the same dimension, and for bare counts the same noun?"""
+    """Are both of one kind: the same dimension, and for bare counts the same noun? So many percent and as many
+    percentage points are too: one was taken for the other.
+    """
+    if {ours.dimension, theirs.dimension} == _PERCENT:
+        return bool(set(ours.values) & set(theirs.values))
     if ours.dimension != theirs.dimension:
         return False
     if ours.dimension == "count":
