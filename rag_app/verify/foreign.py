@@ -18,7 +18,7 @@ from rag_app.verify.quantity import Quantity, says
 from rag_app.verify.source import IndexedSource
 from rag_app.verify.statements import Statement
 from rag_app.verify.support import entity_stems
-from rag_app.verify.words import is_function_word, words_of
+from rag_app.verify.words import Word, is_function_word, weight, words_of
 
 FOREIGN = "the source is in another language: only numbers, names and dates were compared"
 _SAMPLE = 2000
@@ -33,7 +33,10 @@ _KANA_IN = 0.1
 _LETTER = re.compile(r"[A-Za-z]")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _TELLING = 3
-"""So many function words on both sides, one on each at least, tell two languages apart."""
+"""So many function words on both sides, one on each at least, tell two languages apart; with two, one of the
+languages must be English, and the words of matter must say so too."""
+_NO_WORD = "\ufffd"
+"""Weighs as much as every word that the list of common English words lacks."""
 
 
 def is_foreign(claim: str, source: IndexedSource) -> bool:
@@ -46,7 +49,14 @@ def is_foreign(claim: str, source: IndexedSource) -> bool:
         return {ours, theirs} != {"han", "kana"} or len(claim) > 8
     mine, other = _language(claim), _language(source.text[:_SAMPLE])
     tells = (_tells(claim, mine, other), _tells(source.text[:_SAMPLE], other, mine))
-    return min(tells) >= 1 and sum(tells) >= _TELLING and _shared_words(claim, source) < _SHARED
+    if min(tells) < 1:
+        return False
+    if sum(tells) >= _TELLING:
+        return _shared_words(claim, source) < _SHARED
+    if "english" not in (mine, other) or not (_is_of(claim, mine) and _is_of(source.text, other)):
+        # Two Spanish texts of a few words may look Portuguese and Spanish.
+        return False
+    return _shared_as_written(claim, source) < _SHARED
 
 
 @lru_cache(maxsize=256)
@@ -74,8 +84,29 @@ def _tells(text: str, language: str, other: str) -> int:
 
 def _shared_words(claim: str, source: IndexedSource) -> float:
     """The share of the claim's words that are neither names nor numbers nor grammar and stand in the source."""
-    words = [w for w in words_of(claim) if w.text.islower() and not is_function_word(w.stem)]
+    words = _matter(claim)
     return sum(w.stem in source.postings for w in words) / len(words) if words else 0.0
+
+
+def _shared_as_written(claim: str, source: IndexedSource) -> float:
+    """The same without stems: "lamp" and "Lampe" have one."""
+    words, there = _matter(claim), {w.text.casefold() for w in words_of(source.text)}
+    return sum(w.text in there for w in words) / len(words) if words else 0.0
+
+
+def _is_of(text: str, language: str) -> bool:
+    """Are the words of matter of a short text what its language says: common English words, or not?
+
+    "Las Vegas expanded" has a Spanish function word and is English.
+    """
+    words = _matter(text)
+    common = sum(weight(w.stem) < weight(_NO_WORD) for w in words)
+    return bool(words) and (2 * common > len(words)) == (language == "english")
+
+
+def _matter(text: str) -> list[Word]:
+    """The words that are neither names nor numbers nor grammar."""
+    return [w for w in words_of(text) if w.text.islower() and not is_function_word(w.stem)]
 
 
 def judge_foreign(statement: Statement, claim: str, sources: Sequence[IndexedSource], level: str) -> Verdict:

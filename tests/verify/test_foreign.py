@@ -71,3 +71,34 @@ def test_a_higher_level_is_asked_about_a_foreign_source(claim: str, source: str,
 )  # fmt: skip
 def test_a_text_has_the_script_of_most_of_its_letters(text: str, script: str) -> None:
     assert script_of(text) == script
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "label"),
+    [
+        ("The lamp costs 5.000 euros.", "Die Lampe kostet 5.000 Euro.", "not_checkable"),
+        ("Die Lampe kostet 5.000 Euro.", "The lamp costs 5,000 euros.", "not_checkable"),
+        ("Die Lampe kostet 6.000 Euro.", "The lamp costs 5,000 euros.", "contradicted"),
+        ("Die Garantie beträgt 36 Monate.", "The warranty is 24 months from purchase.", "not_found"),
+        ("Die Reise dauert 3 Tage.", "The journey takes 5 days.", "not_found"),
+    ],
+)
+def test_one_function_word_on_each_side_tells_two_short_texts_apart(claim: str, source: str, label: str) -> None:
+    verdict = Verifier().verify_claim(claim, [source])
+    assert (verdict.label, verdict.reason) == (label, FOREIGN)
+    numbers = [(check.outcome, bool(check.source_value)) for check in verdict.checks if check.name == "number"]
+    assert numbers == [("pass" if label == "not_checkable" else "fail", True)]
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("Las Vegas expanded quickly.", "The city grew."),
+        ("La Scala opened again.", "The opera house reopened."),
+        ("Die Hard earned money.", "The film was profitable."),
+        ("Der Spiegel reported losses.", "The magazine told readers."),
+        ("The Tarn bridge opened.", "Los Angeles closed."),
+    ],
+)
+def test_a_name_in_another_language_makes_no_text_foreign(claim: str, source: str) -> None:
+    assert Verifier().verify_claim(claim, [source]).reason != FOREIGN
