@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 from langchain_core.documents import Document
+from logistic import fit_logistic
 from pydantic import PrivateAttr
 from rank_bm25 import BM25Plus
 from scipy.optimize import minimize
@@ -228,18 +229,8 @@ def fit_decide(
     y = np.array([1.0 if answerable else -1.0 for _, answerable, _, _ in cases])
     count = Counter((name, answerable) for name, answerable, _, _ in cases)
     w = np.array([(60 if name == "sample" else 20) / count[name, answerable] for name, answerable, _, _ in cases])
-    mean, deviation = x.mean(0), x.std(0) + 1e-9
-    z = (x - mean) / deviation
-
-    def loss(theta: np.ndarray) -> tuple[float, np.ndarray]:
-        margin = -y * (z @ theta[1:] + theta[0])
-        slope = -y / (1 + np.exp(-margin)) * w
-        value = (w * np.logaddexp(0, margin)).sum() + 0.5 / strength * (theta[1:] ** 2).sum()
-        return value, np.r_[slope.sum(), z.T @ slope + theta[1:] / strength]
-
-    limits = [(None, None), *bounds(places)]
-    theta = minimize(loss, np.zeros(len(places) + 1), jac=True, bounds=limits, method="L-BFGS-B").x
-    return spread(theta[1:] / deviation, places), float(theta[0] - (theta[1:] / deviation * mean).sum())
+    slopes, intercept = fit_logistic(x, y, w, bounds(places), strength=strength)
+    return spread(slopes, places), intercept
 
 
 def fit(cases: list[Any], skip: Sequence[str]) -> tuple[np.ndarray, np.ndarray, float]:

@@ -24,8 +24,8 @@ from typing import Any
 
 import numpy as np
 from langchain_core.documents import Document
+from logistic import fit_logistic
 from rank_bm25 import BM25Plus
-from scipy.optimize import minimize
 from scipy.stats import mannwhitneyu
 
 from rag_app.evaluate.answers import holds_answer, strings
@@ -106,18 +106,8 @@ def fit(rows: list[Row], strength: float = 0.3) -> np.ndarray:
     x, y = np.array([row for _, _, row in rows]), np.array([1.0 if right else -1.0 for _, right, _ in rows])
     kinds = [(name, right) for name, right, _ in rows]
     w = np.array([60 / kinds.count(kind) for kind in kinds])
-    mean, deviation = x.mean(0), x.std(0) + 1e-9
-    z = (x - mean) / deviation
-
-    def loss(theta: np.ndarray) -> tuple[float, np.ndarray]:
-        margin = -y * (z @ theta[1:] + theta[0])
-        slope = -y / (1 + np.exp(-margin)) * w
-        value = (w * np.logaddexp(0, margin)).sum() + 0.5 / strength * (theta[1:] ** 2).sum()
-        return value, np.r_[slope.sum(), z.T @ slope + theta[1:] / strength]
-
-    limits = [(None, None), *((0, None) for _ in SIGNS)]
-    theta = minimize(loss, np.zeros(len(SIGNS) + 1), jac=True, bounds=limits, method="L-BFGS-B").x
-    return np.r_[theta[0] - (theta[1:] / deviation * mean).sum(), theta[1:] / deviation]
+    slopes, intercept = fit_logistic(x, y, w, [(0, None)] * len(SIGNS), strength=strength)
+    return np.r_[intercept, slopes]
 
 
 def auroc(scores: np.ndarray, right: np.ndarray) -> float:
