@@ -14,18 +14,18 @@
 from __future__ import annotations
 
 import datetime as dt
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rag_app.errors import ConfigError
+from rag_app.values import compare, equal, stored_form
 
 _MISSING = object()
-_ISO = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:?\d{2})?)?\Z")
 OPERATORS = ("$eq", "$ne", "$in", "$nin", "$gt", "$gte", "$lt", "$lte", "$between", "$exists", "$contains")
 LOGIC = ("$and", "$or", "$not")
+_DEEPEST = 100  # conditions, lists and objects inside each other; a person's filter has three or four
 
 
 class Filter(ABC):
@@ -50,7 +50,7 @@ class Condition(Filter):
 
     def matches(self, metadata: Mapping[str, Any]) -> bool:
         value = lookup(metadata, self.field)
-        return self.matches_missing if value is _MISSING else self.test(value)
+        return self.matches_missing if value is _MISSING else self.test(stored_form(value))
 
     @property
     def matches_missing(self) -> bool:
@@ -109,6 +109,7 @@ def parse_filter(value: Mapping[str, Any] | Filter) -> Filter:
 
 
 def _parse(value: Any, path: str) -> Filter:
+    _check_depth(path)
     if not isinstance(value, Mapping):
         raise ConfigError(f"{path}: expected an object like {{'field': value}}, found {_show(value)}")
     parts: list[Filter] = []
@@ -130,7 +131,14 @@ def _parse(value: Any, path: str) -> Filter:
     return parts[0] if len(parts) == 1 else Logic("$and", tuple(parts))
 
 
+def _check_depth(path: str) -> None:
+    # Every step down adds a name or a place to the path, so a short path needs no counting.
+    if len(path) > _DEEPEST and path.count("[") + path.count(".") > _DEEPEST:
+        raise ConfigError(f"{path[:60]}...: the filter is nested more than {_DEEPEST} levels deep; write it flatter")
+
+
 def _parse_field(field: str, operand: Any, path: str) -> Filter:
+    _check_depth(path)
     if not isinstance(operand, Mapping) or not any(str(key).startswith("$") for key in operand):
         return Condition(field, "$eq", _checked_scalar(operand, path))
     parts: list[Filter] = []
@@ -163,6 +171,8 @@ def _checked(operator: str, operand: Any, path: str) -> Any:
 
 
 def _checked_scalar(value: Any, path: str) -> Any:
+    _check_depth(path)
+    value = stored_form(value)
     if isinstance(value, float) and value != value:
         raise ConfigError(f"{path}: NaN equals nothing and has no order")
     if value is None or isinstance(value, str | int | float | dt.date):
@@ -177,6 +187,7 @@ def _checked_scalar(value: Any, path: str) -> Any:
 
 
 def _checked_ordered(value: Any, path: str) -> Any:
+    value = stored_form(value)
     if isinstance(value, bool) or not isinstance(value, str | int | float | dt.date):
         raise ConfigError(f"{path}: only numbers, dates and strings have an order, found {_show(value)}")
     return _checked_scalar(value, path)
@@ -185,63 +196,6 @@ def _checked_ordered(value: Any, path: str) -> Any:
 def _show(value: Any) -> str:
     text = repr(value)
     return f"{text[:60]} ({type(value).__name__})"
-
-
-def as_date(value: Any) -> dt.datetime | None:
-    """The moment a date, datetime or ISO string names (UTC where no zone is given); None for anything else."""
-    if isinstance(value, str):
-        if not _ISO.match(value):
-            return None
-        try:
-            value = dt.datetime.fromisoformat(value)
-        except ValueError:
-            return None
-    elif isinstance(value, dt.date) and not isinstance(value, dt.datetime):
-        value = dt.datetime(value.year, value.month, value.day)
-    if not isinstance(value, dt.datetime):
-        return None
-    return value.replace(tzinfo=dt.UTC) if value.tzinfo is None else value
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def equal(a: Any, b: Any) -> bool:
-    """Equality of metadata values: numbers by value, dates by moment, lists member by member, kinds never mixed."""
-    if _is_number(a) and _is_number(b):
-        return bool(a == b)
-    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
-        return len(a) == len(b) and all(equal(x, y) for x, y in zip(a, b, strict=True))
-    if isinstance(a, Mapping) and isinstance(b, Mapping):
-        return a.keys() == b.keys() and all(equal(a[key], b[key]) for key in a)
-    if isinstance(a, str) and isinstance(b, str):
-        return a == b or _same_moment(a, b)
-    if isinstance(a, dt.date) or isinstance(b, dt.date):
-        return _same_moment(a, b)
-    return type(a) is type(b) and bool(a == b)
-
-
-def _same_moment(a: Any, b: Any) -> bool:
-    first, second = as_date(a), as_date(b)
-    return first is not None and first == second
-
-
-def _order(a: Any, b: Any) -> int | None:
-    """-1, 0 or 1 for a before, at or after b; None when they have no common order."""
-    x: Any
-    y: Any
-    if _is_number(a) and _is_number(b):
-        x, y = a, b
-    else:
-        x, y = as_date(a), as_date(b)
-        if x is None or y is None:
-            if not (isinstance(a, str) and isinstance(b, str)):
-                return None
-            x, y = a, b
-    if x == y:
-        return 0
-    return -1 if x < y else 1 if x > y else None
 
 
 def _equal_or_member(value: Any, operand: Any) -> bool:
@@ -259,7 +213,7 @@ def _contains(value: Any, operand: Any) -> bool:
 
 
 def _between(value: Any, operand: Sequence[Any]) -> bool:
-    return _order(value, operand[0]) in (0, 1) and _order(value, operand[1]) in (-1, 0)
+    return compare(value, operand[0]) in (0, 1) and compare(value, operand[1]) in (-1, 0)
 
 
 _TESTS: Mapping[str, Callable[[Any, Any], bool]] = {
@@ -267,10 +221,10 @@ _TESTS: Mapping[str, Callable[[Any, Any], bool]] = {
     "$ne": lambda value, operand: not _equal_or_member(value, operand),
     "$in": _in,
     "$nin": lambda value, operand: not _in(value, operand),
-    "$gt": lambda value, operand: _order(value, operand) == 1,
-    "$gte": lambda value, operand: _order(value, operand) in (0, 1),
-    "$lt": lambda value, operand: _order(value, operand) == -1,
-    "$lte": lambda value, operand: _order(value, operand) in (-1, 0),
+    "$gt": lambda value, operand: compare(value, operand) == 1,
+    "$gte": lambda value, operand: compare(value, operand) in (0, 1),
+    "$lt": lambda value, operand: compare(value, operand) == -1,
+    "$lte": lambda value, operand: compare(value, operand) in (-1, 0),
     "$between": _between,
     "$exists": lambda value, operand: bool(operand),
     "$contains": _contains,

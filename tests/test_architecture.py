@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "rag_app"
 
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("errors", "jsonable"),
+    ("errors", "jsonable", "values"),
     ("types",),
     ("text",),
     ("filters", "trace"),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+from pathlib import PurePosixPath
 from typing import Any
 
+import numpy as np
 import pytest
 
 from rag_app.filters import flatten, lookup, parse_filter
@@ -21,6 +23,8 @@ CHUNK: dict[str, Any] = {
     "seen": dt.datetime(2024, 3, 1, 12, 0),
     "day": dt.date(2024, 3, 1),
     "author": {"name": "Ada", "age": 36},
+    "big": 2**53 + 1,
+    "nan": float("nan"),
 }
 
 
@@ -62,6 +66,18 @@ CHUNK: dict[str, Any] = {
         {"year": {"$not": {"$gt": 2023}}},
         {"missing": {"$not": {"$eq": 1}}},
         {"year": 2023, "title": {"$contains": "Pump"}},
+        {"year": np.int64(2023)},
+        {"year": {"$between": (np.float32(2022.5), np.int64(2023))}},
+        {"draft": np.bool_(False)},
+        {"title": {"$contains": ""}},
+        {"note": {"$in": [None]}},
+        {"year": {"$ne": None}},
+        {"seen": "2024-03-01T14:00+02:00"},
+        {"$not": {"$or": [{"year": 1}, {"$not": {"draft": False}}]}},
+        {"big": {"$gt": 2**53}},
+        {"big": 2**53 + 1},
+        {"nan": {"$ne": 0}},
+        {"nan": {"$exists": True}},
     ],
 )
 def test_these_pass(condition: dict[str, Any]) -> None:
@@ -94,10 +110,30 @@ def test_these_pass(condition: dict[str, Any]) -> None:
         {"$not": {"year": 2023}},
         {"$and": [{"year": 2023}, {"draft": True}]},
         {"year": {"$in": []}},
+        {"$not": {}},
+        {"missing": {"$in": [None]}},
+        {"missing": {"$ne": None}},
+        {"author.missing": None},
+        {"year": {"$between": [2000, "2024-01-01"]}},
+        {"year": {"$between": [2024, 2022]}},
+        {"date": {"$between": ["2024-03-02", "2024-02-01"]}},
+        {"title": {"$between": ["A", "2030-01-01"]}},
+        {"big": float(2**53)},
+        {"big": {"$lte": 2**53}},
+        {"nan": {"$between": [float("-inf"), float("inf")]}},
+        {"nan": 0},
     ],
 )
 def test_these_do_not_pass(condition: dict[str, Any]) -> None:
     assert not parse_filter(condition).matches(CHUNK)
+
+
+def nested(key: str, times: int) -> dict[str, Any]:
+    """A filter inside a filter inside a filter."""
+    result: dict[str, Any] = {"a": 1}
+    for _ in range(times):
+        result = {key: [result] if key == "$and" else result}
+    return result
 
 
 @pytest.mark.parametrize(
@@ -117,6 +153,13 @@ def test_these_do_not_pass(condition: dict[str, Any]) -> None:
         ({"a": {"$in": [object()]}}, r"filter\.a\.\$in\[0\]"),
         ({"a": {"$gt": 1, "x": 2}}, r"filter\.a\.x: unknown operator"),
         ([1], r"filter: expected an object"),
+        ({"$not": {"a": {"$in": [1, {2}]}}}, r"filter\.\$not\.a\.\$in\[1\]"),
+        ({"a": {"$between": [1, None]}}, r"filter\.a\.\$between\[1\]: only numbers"),
+        ({"a": {"$between": [float("nan"), 1]}}, r"filter\.a\.\$between\[0\]: NaN"),
+        ({"$and": [{"a": 1}, {"$or": []}]}, r"filter\.\$and\[1\]\.\$or: expected a list of one filter or more"),
+        (nested("$not", 5000), r"filter\.\$not\.\$not.*nested more than 100 levels"),
+        (nested("$and", 5000), r"filter\.\$and\[0\].*nested more than 100 levels"),
+        (nested("a", 5000), r"filter\.a.*nested more than 100 levels"),
     ],
 )
 def test_a_fault_is_named_by_its_path(condition: Any, path: str) -> None:
@@ -154,3 +197,8 @@ def test_what_flatten_gives_is_what_lookup_reaches(metadata: dict[str, Any]) -> 
 
 def test_a_key_that_is_no_string_is_flattened_as_it_is_stored() -> None:
     assert dict(flatten({1: {2: "x"}})) == {"1": {2: "x"}, "1.2": "x"}  # type: ignore[dict-item]
+
+
+def test_a_filter_on_values_that_were_never_stored_sees_them_as_they_would_be() -> None:
+    assert parse_filter({"n": {"$gt": 2}, "path": "a/b"}).matches({"n": np.int64(3), "path": PurePosixPath("a/b")})
+    assert parse_filter({"path": PurePosixPath("a/b")}).matches({"path": "a/b"})

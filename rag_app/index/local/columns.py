@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from rag_app.filters import Condition, Filter, Logic, as_date, flatten
+from rag_app.filters import Condition, Filter, Logic, flatten
 from rag_app.index.local.container import Array, Strings, encode, pack
 from rag_app.index.local.records import plain, revived
+from rag_app.values import as_date
 
 # Text that chunks carry for the embedder is no field to filter by.
 _UNLISTED = frozenset({"embed_text"})

@@ -3,52 +3,62 @@
 from __future__ import annotations
 
 import datetime as dt
-import decimal
 import enum
 import hashlib
 import json
-import pathlib
-import uuid
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from rag_app.errors import ConfigError
 from rag_app.index.local.container import encode
+from rag_app.values import stored_form
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document
 
     from rag_app.types import LoadedDocument
 
-_DATETIME, _DATE = "$datetime", "$date"
+# Dates are objects with one of these names. A person's own object with such a name is put in one named `_LITERAL`.
+_DATETIME, _DATE, _LITERAL = "$datetime", "$date", "$literal"
+_TAGS = frozenset({_DATETIME, _DATE, _LITERAL})
+_DEEPEST = 100  # lists and objects inside each other
 # Touching or moving a file does not change the document.
 _VOLATILE = frozenset({"mtime", "modified", "ctime", "atime", "accessed"})
 
 
 def plain(value: Any, path: str) -> Any:
     """The value as JSON can hold it; dates are tagged, paths and the like become strings, other objects are refused."""
+    if len(path) > _DEEPEST and path.count("[") + path.count(".") > _DEEPEST:
+        raise ConfigError(f"{path[:60]}...: values are nested more than {_DEEPEST} levels deep, or hold themselves")
     if value is None or (isinstance(value, str | bool | int | float) and not isinstance(value, enum.Enum)):
         return value
     if isinstance(value, dt.datetime):
-        return {_DATETIME: value.isoformat()}
+        return {_DATETIME: value.isoformat()} if value == value else None  # pandas' NaT is a datetime
     if isinstance(value, dt.date):
         return {_DATE: value.isoformat()}
     if isinstance(value, Mapping):
-        return {str(key): plain(item, f"{path}.{key}") for key, item in value.items()}
+        items = {str(key): plain(item, f"{path}.{key}") for key, item in value.items()}
+        return {_LITERAL: items} if _is_tag(items) else items
     if isinstance(value, list | tuple | set | frozenset):
-        items = sorted(value, key=repr) if isinstance(value, set | frozenset) else value
-        return [plain(item, f"{path}[{i}]") for i, item in enumerate(items)]
-    if isinstance(value, np.generic):
-        return plain(value.item(), path)
-    if isinstance(value, pathlib.PurePath | uuid.UUID | decimal.Decimal):
-        return str(value)
-    if isinstance(value, enum.Enum):
-        return plain(value.value, path)
+        members = sorted(value, key=repr) if isinstance(value, set | frozenset) else value
+        return [plain(item, f"{path}[{i}]") for i, item in enumerate(members)]
+    form = stored_form(value)
+    if form is not value:
+        return plain(form, path)
     raise ConfigError(
         f"{path}: a {type(value).__name__} cannot be stored; use strings, numbers, dates, lists or objects"
     )
+
+
+def _is_tag(value: Mapping[str, Any]) -> bool:
+    return len(value) == 1 and not _TAGS.isdisjoint(value)
+
+
+def _has_tag(value: Any) -> bool:
+    """Whether an object in it would be read as a date."""
+    if isinstance(value, Mapping):
+        return _is_tag(value) or any(map(_has_tag, value.values()))
+    return isinstance(value, list | tuple) and any(map(_has_tag, value))
 
 
 def revived(value: Any) -> Any:
@@ -59,6 +69,8 @@ def revived(value: Any) -> Any:
                 return dt.datetime.fromisoformat(value[_DATETIME])
             if _DATE in value:
                 return dt.date.fromisoformat(value[_DATE])
+            if _LITERAL in value:
+                value = value[_LITERAL]
         return {key: revived(item) for key, item in value.items()}
     if isinstance(value, list):
         return [revived(item) for item in value]
@@ -75,10 +87,14 @@ def dump(record: Mapping[str, Any], what: str) -> bytes:
     """One line of JSON with its newline; ConfigError names the metadata field that cannot be stored."""
     encoder = _ENCODERS[record["text"].isascii()]  # escapes cost room where the text is full of them
     try:
-        return encode(encoder.encode(record)) + b"\n"
-    except (TypeError, ConfigError):
-        metadata = plain(record["metadata"], f"{what}: metadata")
-        return encode(encoder.encode({**record, "metadata": metadata})) + b"\n"
+        line = encoder.encode(record)
+        # No string holds `{"$`: its quotes are escaped. So this is a date, or looks like one.
+        if '{"$' not in line or not _has_tag(record["metadata"]):
+            return encode(line) + b"\n"
+    except (TypeError, ValueError, ConfigError):
+        pass
+    metadata = plain(record["metadata"], f"{what}: metadata")
+    return encode(encoder.encode({**record, "metadata": metadata})) + b"\n"
 
 
 def chunk_line(chunk: Document) -> bytes:
