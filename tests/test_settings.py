@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import copy
+import os
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import pytest
 import yaml
+from pydantic import BaseModel, ValidationError
 
 from rag_app.settings import Settings, overlay, parse_assignment, presets, presets_path
 from rag_app.types import ConfigError
@@ -127,3 +133,79 @@ def test_a_secret_is_not_told_in_the_fault() -> None:
         with pytest.raises(ConfigError) as fault:
             Settings.resolve(None, [assignment])
         assert "hunter2" not in str(fault.value)
+
+
+STAGES = ("load", "split", "embed", "retrieve", "rerank", "expand", "synthesize", "verify")
+
+
+def stages_after(program: str, **environment: str) -> set[str]:
+    """The stages that a fresh Python has imported when the program is done."""
+    shown = f"import sys\n{program}\nprint(*[s for s in {STAGES!r} if f'rag_app.{{s}}' in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", shown], capture_output=True, text=True, check=True, env={**os.environ, **environment}
+    )
+    return set(done.stdout.split())
+
+
+def test_a_stage_is_imported_when_something_is_said_of_it_or_its_value_is_asked_for() -> None:
+    start = "from rag_app.settings import Settings\nsettings = "
+    assert stages_after(start + "Settings()") == set()
+    assert stages_after(start + "Settings.resolve()") == set()
+    assert stages_after(start + "Settings.resolve(None, ['expand.kind=none'])") == {"expand"}
+    assert stages_after(start + "Settings()\nsettings.expand") == {"expand"}
+    assert stages_after(start + "Settings()", RAG_APP_EXPAND__KIND="none") == {"expand"}
+    assert stages_after(start + "Settings()\nsettings.to_dict()") == set(STAGES)
+
+
+def test_what_was_not_said_is_the_default_wherever_it_is_looked_at() -> None:
+    names = list(Settings.model_fields)
+    assert [name for name, _ in Settings()] == names
+    assert list(dict(Settings())) == names
+    later = Settings(expand={"kind": "window"})
+    assert later.verify is later.verify
+    assert repr(later).startswith("Settings(load=Loader(")
+    assert list(later.to_dict()) == names
+    assert later.model_fields_set == {"expand"}
+    assert later.model_dump(include={"expand": {"kind"}}) == {"expand": {"kind": "window"}}
+    assert later.model_dump(exclude_unset=True) == {"expand": {"kind": "window"}}
+    assert set(later.model_dump(exclude_defaults=True)) >= {"expand"}
+    assert "load" not in later.model_dump(exclude_defaults=True)
+    assert later == later.model_copy()
+    assert later != Settings()
+    assert copy.copy(Settings()).to_dict() == Settings().to_dict()
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = later.nothing  # type: ignore[attr-defined]
+
+
+def test_threads_that_ask_at_once_are_given_one_value() -> None:
+    for _ in range(20):
+        settings = Settings()
+        found: list[object] = []
+        start = threading.Barrier(8)
+
+        def ask(settings: Settings = settings, found: list[object] = found, start: threading.Barrier = start) -> None:
+            start.wait()
+            found.append(settings.retrieve)
+            repr(settings)
+            found.append(settings.retrieve)
+
+        threads = [threading.Thread(target=ask) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len({id(value) for value in found}) == 1
+
+
+def test_the_schema_has_every_component_wherever_the_settings_stand() -> None:
+    class Outer(BaseModel):
+        settings: Settings
+
+    schema = Settings.json_schema()
+    assert list(schema["properties"]) == list(Settings.model_fields)
+    assert schema["properties"]["index"] == {"$ref": "#/$defs/IndexSettings"}
+    assert set(schema["properties"]["expand"]["discriminator"]["mapping"]) == {"none", "parent", "window", "merge"}
+    assert Outer(settings=Settings(expand={"kind": "window"})).settings.expand.kind == "window"
+    with pytest.raises(ValidationError) as fault:
+        Outer.model_validate({"settings": {"expand": {"kind": "window", "wide": 1}}})
+    assert fault.value.errors()[0]["loc"] == ("settings", "expand", "window", "wide")
