@@ -108,6 +108,17 @@ def parse_filter(value: Mapping[str, Any] | Filter) -> Filter:
     return value if isinstance(value, Filter) else _parse(value, "filter")
 
 
+def filter_each(filter: Any, queries: int) -> list[Any]:
+    """One filter a query, not yet parsed: the one that is given for all, or the list that has one (or None) for each.
+
+    ConfigError for a list of another length: nothing is padded or recycled.
+    """
+    each = list(filter) if isinstance(filter, list | tuple) else [filter] * queries
+    if len(each) != queries:
+        raise ConfigError(f"filter: {len(each)} filters for {queries} queries; give one for all, or a list of one each")
+    return each
+
+
 def _parse(value: Any, path: str) -> Filter:
     _check_depth(path)
     if not isinstance(value, Mapping):

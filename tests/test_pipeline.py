@@ -24,6 +24,7 @@ from rag_app.pipeline import (
     build_stages,
     chain_of,
     open_index,
+    open_or_create,
     stream_answer,
 )
 from rag_app.settings import Settings
@@ -239,3 +240,21 @@ def test_a_written_answer_below_the_threshold_is_withdrawn_once_it_was_judged(se
     events = list(stream_answer(stages(least), QUESTIONS[1]))
     assert [event.reason for event in events if event.type == "retraction"] == ["below_threshold"]
     assert timeless(events[-1].answer)["abstained"]
+
+
+def test_arguments_in_the_wrong_order_are_told_in_one_sentence(tmp_path: Path) -> None:
+    settings, folder = Settings.resolve(None, ["embed.kind=hashing"]), str(tmp_path / "index")
+    index = open_or_create(settings, folder)
+    for call in (
+        lambda: open_index(folder, settings),  # type: ignore[arg-type]
+        lambda: open_or_create(folder, settings),  # type: ignore[arg-type]
+        lambda: build_index(folder, [folder], settings),  # type: ignore[arg-type]
+        lambda: build_chain(index, settings),  # type: ignore[arg-type]
+        lambda: build_stages(folder, index),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(ConfigError, match=r"expected Settings, found a (str|LocalIndex); settings come first"):
+            call()
+    with pytest.raises(ConfigError, match="expected an open index, found a str; open_index opens it"):
+        build_chain(settings, folder)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="expected the folder of an index, found a list"):
+        build_index(settings, folder, [folder])  # type: ignore[arg-type]

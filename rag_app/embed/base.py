@@ -181,5 +181,7 @@ def _rectangle(rows: list[list[float]], name: str) -> Matrix:
 
 
 def as_embedder(embeddings: Embeddings) -> Embedder:
-    """An `Embedder` as it is; any other LangChain `Embeddings` wrapped."""
+    """An `Embedder` as it is; any other LangChain `Embeddings` wrapped. ConfigError for what is neither."""
+    if not isinstance(embeddings, Embeddings):
+        raise ConfigError(f"expected an embedding model (LangChain's Embeddings), found {embeddings!r:.60}")
     return embeddings if isinstance(embeddings, Embedder) else ForeignEmbedder(embeddings=embeddings)

@@ -42,7 +42,7 @@ def named(documents: Sequence[Document], ids: Sequence[str | None] | None = None
 
 def put_whole(index: LocalIndex, chunks: Sequence[Document]) -> None:
     """Documents that are their own only chunk into the index, in one commit; one of the same id is replaced."""
-    for chunk in chunks:
-        whole = LoadedDocument(id=str(chunk.id), page_content=chunk.page_content, metadata=dict(chunk.metadata))
-        index.upsert(whole, [chunk], replace="id")
-    index.commit()
+    with index.transaction():
+        for chunk in chunks:
+            whole = LoadedDocument(id=str(chunk.id), page_content=chunk.page_content, metadata=dict(chunk.metadata))
+            index.upsert(whole, [chunk], replace="id")

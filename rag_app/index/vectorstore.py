@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -18,10 +18,13 @@ from rag_app.index.base import FilterLike
 from rag_app.index.local import LocalIndex
 from rag_app.index.local.records import text_to_index
 from rag_app.index.settings import IndexSettings
+from rag_app.index.store_retriever import LocalStoreRetriever
 from rag_app.index.temporary import named, put_whole, temporary_index
 from rag_app.types import ConfigError, Hit
 
 S = TypeVar("S", bound="LocalVectorStore")
+# What LangChain's other searches take; a retriever's `search_kwargs` may hold them whatever its search type.
+_OTHER_SEARCHES = frozenset({"fetch_k", "lambda_mult", "score_threshold"})
 
 
 class LocalVectorStore(VectorStore):
@@ -40,11 +43,11 @@ class LocalVectorStore(VectorStore):
         settings: IndexSettings | None = None,
     ) -> None:
         """Over the index at `path` (made when it is not there), or over `index`."""
-        if index is None:
-            if path is None:
-                raise ConfigError("LocalVectorStore: give it a folder, `path=`, or an index, `index=`")
+        if (index is None) == (path is None):
+            raise ConfigError("LocalVectorStore: give it a folder, `path=`, or an index, `index=`, and not both")
+        if index is None and path is not None:
             index = LocalIndex.open_or_create(path, embedder=embedding, settings=settings)
-        self.index = index
+        self.index: LocalIndex = cast(LocalIndex, index)
         self._given = embedding
 
     @property
@@ -77,8 +80,7 @@ class LocalVectorStore(VectorStore):
         """Put in documents as they are, under `ids`, their own ids, or new ones; the last of two equal ids counts."""
         names, chunks = named(documents, ids)
         self._warn_overlong(chunks)
-        with self._writing():
-            put_whole(self.index, chunks)
+        put_whole(self.index, chunks)
         return names
 
     def _warn_overlong(self, chunks: Sequence[Document]) -> None:
@@ -86,24 +88,22 @@ class LocalVectorStore(VectorStore):
         for message in overlong(self.index.embedder, texts, names):
             warnings.warn(message, UserWarning, stacklevel=4)
 
-    def _writing(self) -> _Writing:
-        return _Writing(self.index)
-
-    def delete(self, ids: list[str] | None = None, **kwargs: Any) -> bool:
-        """Take out ids (unknown ones are no fault), or with `filter=...` what passes it; with neither, everything."""
-        with self._writing():
+    def delete(self, ids: list[str] | None = None, *, filter: FilterLike = None, **kwargs: Any) -> bool:
+        """Take out ids (unknown ones are no fault), or what passes the filter; with neither, everything."""
+        if kwargs:  # a slip in the name of `filter` must not take out everything
+            raise ConfigError(f"delete: there is no {next(iter(kwargs))!r}; there are ids and filter")
+        with self.index.transaction():
             if ids is None:
-                self.index.delete(filter=kwargs.get("filter") or {})
+                self.index.delete(filter=filter or {})
             else:
-                self.index.delete(ids=ids)
-            self.index.commit()
+                self.index.delete(ids=_names(ids), filter=filter)
         return True
 
     # --------------------------------------------------------------------------------------------------------- reading
 
     def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
-        """The documents that are there."""
-        return self.index.get(ids)
+        """The documents that are there, in the order of `ids`."""
+        return self.index.get(_names(ids))
 
     def _found(self, hits: Sequence[Hit]) -> list[tuple[Document, float]]:
         documents = self.index.get([hit.chunk_id for hit in hits])
@@ -117,19 +117,22 @@ class LocalVectorStore(VectorStore):
         self, query: str, k: int = 4, filter: FilterLike = None, **kwargs: Any
     ) -> list[tuple[Document, float]]:
         """The k documents nearest to the query with their cosines."""
+        _refuse_unknown(kwargs)
         return self._found(self.index.dense(query, k=k, filter=filter))
 
     def similarity_search_by_vector(
         self, embedding: list[float], k: int = 4, filter: FilterLike = None, **kwargs: Any
     ) -> list[Document]:
         """The k documents nearest to a vector."""
-        return [document for document, _ in self.similarity_search_with_score_by_vector(embedding, k, filter)]
+        scored = self.similarity_search_with_score_by_vector(embedding, k, filter, **kwargs)
+        return [document for document, _ in scored]
 
     def similarity_search_with_score_by_vector(
         self, embedding: Sequence[float], k: int = 4, filter: FilterLike = None, **kwargs: Any
     ) -> list[tuple[Document, float]]:
         """The k documents nearest to a vector with their cosines."""
-        return self._found(self.index.dense_by_vectors([list(embedding)], k=k, filters=filter)[0])
+        _refuse_unknown(kwargs)
+        return self._found(self.index.dense_by_vectors([embedding], k=k, filters=[filter])[0])
 
     def _select_relevance_score_fn(self) -> Callable[[float], float]:
         return relevance
@@ -144,8 +147,8 @@ class LocalVectorStore(VectorStore):
         **kwargs: Any,
     ) -> list[Document]:
         """k documents, near to the query and unlike each other."""
-        vector = self.index.embed_query(query)
-        return self.max_marginal_relevance_search_by_vector(list(vector), k, fetch_k, lambda_mult, filter)
+        vector = self.index.embed_query(query).tolist()
+        return self.max_marginal_relevance_search_by_vector(vector, k, fetch_k, lambda_mult, filter, **kwargs)
 
     def max_marginal_relevance_search_by_vector(
         self,
@@ -160,10 +163,16 @@ class LocalVectorStore(VectorStore):
 
         Carbonell and Goldstein, "The use of MMR", SIGIR 1998.
         """
-        hits = self.index.dense_by_vectors([embedding], k=max(k, fetch_k), filters=filter)[0]
+        _refuse_unknown(kwargs)
+        hits = self.index.dense_by_vectors([embedding], k=max(k, fetch_k), filters=[filter])[0]
         ids = [hit.chunk_id for hit in hits]
         order = mmr([hit.score for hit in hits], self.index.vectors(ids), k=k, lambda_mult=lambda_mult)
         return self.index.get([ids[i] for i in order])
+
+    def as_retriever(self, **kwargs: Any) -> LocalStoreRetriever:
+        """LangChain's retriever over the store: `search_type` similarity, similarity_score_threshold or mmr."""
+        tags = kwargs.pop("tags", None) or [*self._get_retriever_tags()]
+        return LocalStoreRetriever(vectorstore=self, tags=tags, **kwargs)
 
     # ---------------------------------------------------------------------------------------------------------- making
 
@@ -186,18 +195,18 @@ class LocalVectorStore(VectorStore):
         return store
 
 
-class _Writing:
-    """An exception inside leaves the index as it was, and its lock free."""
+def _names(ids: Sequence[Any]) -> list[str]:
+    """The ids as they are stored: as text."""
+    if isinstance(ids, str):
+        raise ConfigError(f"ids: expected a list of strings, found the string {ids!r}")
+    return [str(one) for one in ids]
 
-    def __init__(self, index: LocalIndex) -> None:
-        self._index = index
 
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None:
-            self._index.close()
+def _refuse_unknown(kwargs: Mapping[str, Any]) -> None:
+    """ConfigError for a keyword that would be passed over in silence: it may be meant as a filter."""
+    unknown = [name for name in kwargs if name not in _OTHER_SEARCHES]
+    if unknown:
+        raise ConfigError(f"search: there is no {unknown[0]!r}; there are k and filter")
 
 
 def relevance(cosine: float) -> float:

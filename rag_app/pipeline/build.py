@@ -11,7 +11,7 @@ from typing import Any
 from langchain_core.retrievers import BaseRetriever
 
 from rag_app.embed.base import Embedder
-from rag_app.index import LocalIndex
+from rag_app.index import Index, LocalIndex
 from rag_app.ingest import IngestReport, ingest
 from rag_app.ingest import reembed as ingest_again
 from rag_app.load.walk import NO_FILES
@@ -36,6 +36,15 @@ class Stages:
     synthesizer: Any
     verifier: Any
     index: LocalIndex | None = None
+
+
+def checked(settings: Settings) -> Settings:
+    """The settings; ConfigError for what is none, such as a folder in their place."""
+    if not isinstance(settings, Settings):
+        raise ConfigError(
+            f"expected Settings, found a {type(settings).__name__}; settings come first, then the index or its folder"
+        )
+    return settings
 
 
 def build_splitter(settings: Settings, embedder: Embedder) -> Any:
@@ -105,7 +114,7 @@ def reembed(
     settings: Settings, directory: str | Path, *, progress: Progress | None = None
 ) -> tuple[LocalIndex, IngestReport]:
     """All vectors of the index at `directory` anew, with the settings' embedder, and what was measured with the old."""
-    index, report = ingest_again(directory, settings.embed, progress=progress)
+    index, report = ingest_again(directory, checked(settings).embed, progress=progress)
     return index, _with_arms(index, report, progress)
 
 
@@ -120,6 +129,7 @@ def _with_arms(index: LocalIndex, report: IngestReport, progress: Progress | Non
 
 def open_or_create(settings: Settings, directory: str | Path) -> LocalIndex:
     """The index at `directory`, checked against the settings; a new one where there is none."""
+    checked(settings)
     if LocalIndex.exists(directory):
         return open_index(settings, directory)
     return LocalIndex.create(directory, embedder=settings.embed, settings=settings.index)
@@ -127,7 +137,7 @@ def open_or_create(settings: Settings, directory: str | Path) -> LocalIndex:
 
 def open_index(settings: Settings, directory: str | Path) -> LocalIndex:
     """The index at `directory`; IndexMissingError when there is none, IndexMismatchError when the settings disagree."""
-    return LocalIndex.open(directory, embedder=settings.embed, settings=settings.index)
+    return LocalIndex.open(directory, embedder=checked(settings).embed, settings=settings.index)
 
 
 def build_stages(settings: Settings, index: LocalIndex, *, chat_model: Any = None) -> Stages:
@@ -135,6 +145,9 @@ def build_stages(settings: Settings, index: LocalIndex, *, chat_model: Any = Non
 
     `chat_model`, or else the model of `synthesize`, serves every stage that asks one: an LLM reranker or judge too.
     """
+    checked(settings)
+    if not isinstance(index, Index):
+        raise ConfigError(f"expected an open index, found a {type(index).__name__}; open_index opens it")
     embedder = index.embedder
     chat_model = chat_model if chat_model is not None else chat_model_of(settings)
     return Stages(

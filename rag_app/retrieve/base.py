@@ -14,6 +14,7 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import get_config_list, run_in_executor
 from pydantic import ConfigDict, Field
 
+from rag_app.filters import filter_each
 from rag_app.trace import Ranked, RetrievalTrace, annotate
 from rag_app.types import ConfigError, Hit
 
@@ -123,10 +124,7 @@ class TracedRetriever(BaseRetriever):
 
     def _calls(self, queries: Sequence[str], kwargs: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The keyword arguments of each query's call, with its own filter and its dense ranking."""
-        given = kwargs.get("filter")
-        filters = list(given) if isinstance(given, list | tuple) else [given] * len(queries)
-        if len(filters) != len(queries):
-            raise ConfigError(f"filter: {len(filters)} filters for {len(queries)} queries; give one, or one per query")
+        filters = filter_each(kwargs.get("filter"), len(queries))
         rest = {key: value for key, value in kwargs.items() if key != "filter"}
         calls = [{**rest, "filter": each} for each in filters]
         wanted = [place for place, query in enumerate(queries) if query.strip()]

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import gc
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.indexing import InMemoryRecordManager, index
 from langchain_core.vectorstores import VectorStore
+from langchain_core.vectorstores.utils import maximal_marginal_relevance
 from langchain_tests.integration_tests import VectorStoreIntegrationTests
 
 from rag_app.embed import HashingEmbedder
+from rag_app.embed.base import unit_rows
 from rag_app.index import LocalVectorStore
 from rag_app.index.vectorstore import mmr
 from rag_app.types import ConfigError, EmbeddingError, IndexMismatchError
@@ -101,8 +108,6 @@ def test_a_retriever_made_of_the_store_takes_filters_and_thresholds(store: Local
 
 
 def test_mmr_passes_over_a_copy_for_something_else() -> None:
-    import numpy as np
-
     vectors = np.asarray([[1, 0], [1, 0], [0.8, 0.6]], dtype=np.float32)
     # second step: row 1 has .5 * 1 - .5 * 1 = 0, row 2 has .5 * .8 - .5 * .8 = 0 less nothing: the tie goes to row 1
     assert mmr([1.0, 1.0, 0.8], vectors, k=2, lambda_mult=0.4) == [0, 2]
@@ -149,3 +154,154 @@ def test_keys_of_metadata_that_are_no_strings_are_stored_as_strings(store: Local
     assert store.get_by_ids(["a"])[0].metadata == {"1": 2, "n": {"3": "x"}}
     assert [d.id for d in store.similarity_search("pump", filter={"1": 2})] == ["a"]
     assert [d.id for d in store.similarity_search("pump", filter={"n.3": "x"})] == ["a"]
+
+
+def test_a_batch_takes_one_filter_for_all_or_one_for_each_query(store: LocalVectorStore) -> None:
+    store.add_texts(["red pump", "blue pump"], [{"color": "red"}, {"color": "blue"}], ids=["r", "b"])
+    retriever = store.as_retriever(search_kwargs={"k": 1})
+
+    def found(filter: Any) -> list[list[str | None]]:
+        return [[d.id for d in documents] for documents in retriever.batch(["red", "blue"], filter=filter)]
+
+    assert found({"color": "red"}) == [["r"], ["r"]]
+    assert found([{"color": "blue"}, None]) == [["b"], ["b"]]
+    assert found(({"color": "blue"}, {"color": "red"})) == [["b"], ["r"]]
+    for wrong in ([], [{"color": "red"}], [None] * 3):
+        with pytest.raises(ConfigError, match=rf"{len(wrong)} filters for 2 queries"):
+            retriever.batch(["red", "blue"], filter=wrong)
+    assert retriever.batch([], filter=[]) == []
+    one = retriever.batch(["red", "blue"], filter=[{"$bad": 1}, None], return_exceptions=True)
+    assert isinstance(one[0], ConfigError)
+    assert [d.id for d in one[1]] == ["b"]
+
+
+async def test_an_asynchronous_batch_has_the_filters_of_a_synchronous_one(store: LocalVectorStore) -> None:
+    store.add_texts(["red pump", "blue pump"], [{"color": "red"}, {"color": "blue"}], ids=["r", "b"])
+    retriever = store.as_retriever(search_kwargs={"k": 1})
+    found = await retriever.abatch(["red", "blue"], filter=[{"color": "blue"}, {"color": "red"}])
+    assert [[d.id for d in documents] for documents in found] == [["b"], ["r"]]
+    with pytest.raises(ConfigError, match="1 filters for 2 queries"):
+        await retriever.abatch(["red", "blue"], filter=[None])
+
+
+def test_one_query_takes_one_filter(store: LocalVectorStore) -> None:
+    store.add_texts(["red pump"], [{"color": "red"}])
+    vector = HashingEmbedder().embed_query("red pump")
+    for search in (
+        lambda filter: store.similarity_search("red", filter=filter),
+        lambda filter: store.similarity_search_with_relevance_scores("red", filter=filter),
+        lambda filter: store.similarity_search_by_vector(vector, filter=filter),
+        lambda filter: store.max_marginal_relevance_search("red", filter=filter),
+        lambda filter: store.as_retriever().invoke("red", filter=filter),
+    ):
+        assert len(search({"color": "red"})) == 1
+        assert search({"color": "blue"}) == []
+        for wrong in ([{"color": "red"}], [], "red"):
+            with pytest.raises(ConfigError, match="filter: expected an object"):
+                search(wrong)
+
+
+def test_a_keyword_that_may_be_meant_as_a_filter_is_not_passed_over(store: LocalVectorStore) -> None:
+    store.add_texts(["red pump", "blue pump"])
+    for search in (
+        lambda: store.similarity_search("red", where={"color": "red"}),
+        lambda: store.similarity_search_by_vector([1.0] * 256, filters={}),
+        lambda: store.max_marginal_relevance_search("red", expr="x"),
+        lambda: store.as_retriever(search_kwargs={"fliter": {}}).invoke("red"),
+    ):
+        with pytest.raises(ConfigError, match="there is no"):
+            search()
+    assert len(store.similarity_search("red", k=1, fetch_k=50)) == 1
+    with pytest.raises(ConfigError, match="delete: there is no 'fliter'"):
+        store.delete(fliter={"color": "red"})
+    assert len(store.index) == 2
+    assert store.delete(filter={"color": {"$exists": False}})
+    assert len(store.index) == 0
+
+
+def test_ids_are_text_in_the_order_asked_for(store: LocalVectorStore) -> None:
+    assert store.add_texts(["one", "two", "again"], ids=["1", 2, "1"]) == ["1", "2", "1"]  # type: ignore[list-item]
+    assert [d.page_content for d in store.get_by_ids(["2", "unknown", "1", "2"])] == ["two", "again", "two"]
+    assert [d.id for d in store.get_by_ids([2])] == ["2"]  # type: ignore[list-item]
+    names = store.add_documents([Document(page_content="own", id="own"), Document(page_content="new")])
+    assert names[0] == "own"
+    assert [d.id for d in store.get_by_ids(names)] == names
+    mixed = store.add_texts(["given", "made"], ids=["given", None])  # type: ignore[list-item]
+    assert mixed[0] == "given"
+    assert len(set(mixed)) == 2
+    for call in (store.get_by_ids, store.delete):
+        with pytest.raises(ConfigError, match="the string 'own'"):
+            call("own")  # type: ignore[arg-type]
+    store.delete([2])  # type: ignore[list-item]
+    assert store.get_by_ids(["2"]) == []
+
+
+vectors_for_mmr = st.lists(
+    st.lists(st.sampled_from([-1.0, -0.5, 0.0, 0.25, 1.0]), min_size=4, max_size=4).filter(any), min_size=1, max_size=8
+)
+
+
+@given(vectors_for_mmr, st.integers(1, 9), st.sampled_from([0.0, 0.3, 0.5, 0.9, 1.0]))
+def test_mmr_is_langchains(rows: list[list[float]], k: int, balance: float) -> None:
+    query = np.asarray([0.8, 0.4, 0.2, 0.4])
+    matrix = unit_rows(rows).astype(np.float64)
+    scores = matrix @ query
+    order = sorted(range(len(rows)), key=lambda i: -scores[i])
+    ours = mmr([scores[i] for i in order], matrix[order].astype(np.float32), k=k, lambda_mult=balance)
+    theirs = maximal_marginal_relevance(query, [row.tolist() for row in matrix[order]], lambda_mult=balance, k=k)
+
+    def gain(place: int, taken: list[int]) -> float:
+        likeness = max((float(matrix[order][place] @ matrix[order][i]) for i in taken), default=0.0)
+        return balance * scores[order][place] - (1 - balance) * likeness
+
+    assert len(ours) == len(theirs) == min(k, len(rows))
+    for step, (a, b) in enumerate(zip(ours, theirs, strict=True)):
+        assert gain(a, ours[:step]) == pytest.approx(gain(b, ours[:step]), abs=1e-6)
+        if a != b:  # a tie: from here on the two differ
+            break
+
+
+@pytest.mark.parametrize("cleanup", ["incremental", "full", "scoped_full"])
+@pytest.mark.parametrize("encoder", ["sha256", lambda document: document.metadata["source"]])
+def test_langchains_indexing_cleans_up(store: LocalVectorStore, cleanup: Any, encoder: Any) -> None:
+    manager = InMemoryRecordManager(namespace="test")
+    manager.create_schema()
+
+    def run(*texts: tuple[str, str]) -> dict[str, int]:
+        documents = [Document(page_content=text, metadata={"source": source}) for source, text in texts]
+        options = {"cleanup": cleanup, "source_id_key": "source", "key_encoder": encoder}
+        return dict(index(documents, manager, store, **options))
+
+    def held() -> list[str]:
+        return sorted(document.page_content for document in store.index.get(store.index.chunk_ids()))
+
+    assert run(("a", "one"), ("b", "two"))["num_added"] == 2
+    assert run(("a", "one"), ("b", "two"))["num_added"] == 0
+    if encoder == "sha256":
+        run(("a", "one, changed"))
+        assert held() == (["one, changed"] if cleanup == "full" else ["one, changed", "two"])
+    run()
+    assert held() == ([] if cleanup == "full" else ["one, changed", "two"] if encoder == "sha256" else ["one", "two"])
+
+
+def test_what_one_thread_adds_stays_when_another_fails(store: LocalVectorStore) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        jobs = [
+            pool.submit(
+                store.add_texts, [f"text {n} {i}" for i in range(20)], [{"n": object() if n % 3 == 0 else n}] * 20
+            )
+            for n in range(24)
+        ]
+    failed = [n for n, job in enumerate(jobs) if isinstance(job.exception(), ConfigError)]
+    assert failed == list(range(0, 24, 3))
+    assert len(store.index) == 20 * 16
+    assert len(LocalVectorStore(HashingEmbedder(), store.index.path).index) == 20 * 16
+
+
+def test_a_folder_an_index_or_a_model_of_another_kind_is_told(tmp_path: Path, store: LocalVectorStore) -> None:
+    with pytest.raises(ConfigError, match="folder of an index, found a HashingEmbedder"):
+        LocalVectorStore(str(tmp_path / "x"), HashingEmbedder())  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match=r"expected an embedding model.*'name'"):
+        LocalVectorStore("name", tmp_path / "x")  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="not both"):
+        LocalVectorStore(HashingEmbedder(), tmp_path / "x", index=store.index)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import operator
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rag_app.errors import ConfigError, EmbeddingError, IndexDamagedError
-from rag_app.index.local.container import read_arrays
+from rag_app.index.local.container import Array, read_arrays
 from rag_app.index.local.identity import check_settings
 from rag_app.index.local.manifest import NAME, check_contents, check_sizes, files_of, read_manifest
 from rag_app.index.local.segment import Segment
@@ -26,13 +29,42 @@ if TYPE_CHECKING:
 # Up to this size all checksums are verified on opening: about 10 ms.
 _VERIFY_BELOW = 16 << 20
 _OPEN_TRIES = 20
+# Rows whose length is as near to 1 are left as they are, to the last bit.
+_UNIT = 1e-4
 OWN = frozenset({"lock", "segments", "cache", NAME, f"{NAME}.new"})
 
 
+def folder_of(path: str | os.PathLike[str]) -> Path:
+    """The folder as a path; ConfigError for what is none, such as an embedder in its place."""
+    if not isinstance(path, str | os.PathLike):
+        raise ConfigError(f"expected the folder of an index, found a {type(path).__name__}")
+    return Path(path)
+
+
 def listed(items: Iterable[str] | None, name: str) -> list[str]:
+    """The items as a list; ConfigError for what holds anything but strings, or is one."""
     if isinstance(items, str):
         raise ConfigError(f"{name}: expected a list of strings, found the string {items!r}")
-    return list(items or ())
+    result = list(items or ())
+    wrong = next((item for item in result if not isinstance(item, str)), None)
+    if wrong is not None:
+        raise ConfigError(f"{name}: expected strings, found {wrong!r} ({type(wrong).__name__})")
+    return result
+
+
+def query_text(query: str) -> str:
+    """The query; ConfigError for what is no text."""
+    if not isinstance(query, str):
+        raise ConfigError(f"query: expected text, found {query!r:.60} ({type(query).__name__})")
+    return query
+
+
+def count_of(k: int) -> int:
+    """How many hits are asked for; ConfigError for what is no whole number."""
+    try:
+        return operator.index(k)
+    except TypeError:
+        raise ConfigError(f"k: expected a whole number, found {k!r} ({type(k).__name__})") from None
 
 
 def read_generation(folder: Path) -> tuple[int, int]:
@@ -83,17 +115,39 @@ def _open_snapshot(folder: Path, manifest: Mapping[str, Any], settings: BuiltWit
 def check_queries(vectors: npt.ArrayLike, dimension: int) -> npt.NDArray[np.float32]:
     """Query vectors as (q, d) rows of unit length (zero rows stay); EmbeddingError for what cannot be compared."""
     try:
-        rows = np.asarray(vectors, dtype=np.float32)
+        rows = np.asarray(vectors, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise EmbeddingError(f"the query vectors are no (q, {dimension}) matrix of numbers ({error})") from error
     if rows.size == 0 and rows.ndim < 2:
         return np.empty((0, dimension), dtype=np.float32)
+    if dimension == 0:
+        raise EmbeddingError("the index has no vectors; build it with an embedder to search by vectors")
     if rows.ndim != 2 or rows.shape[1] != dimension:
         raise EmbeddingError(f"query vectors of shape {rows.shape}; the index holds vectors of dimension {dimension}")
     if not np.isfinite(rows).all():
         raise EmbeddingError("a query vector holds NaN or infinity")
-    norms = np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
+    largest = np.abs(rows).max(axis=1, keepdims=True, initial=0.0)
+    # The squares of very large or small numbers would be lost.
+    rows = rows / np.where((largest > 1e100) | ((largest > 0) & (largest < 1e-100)), largest, 1.0)
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows / np.where(norms > 0, norms, 1.0), dtype=np.float32)
+
+
+def unit_vectors(vectors: Mapping[str, Array | None] | None, dimension: int) -> dict[str, Array | None]:
+    """Given vectors by chunk id, of unit length; EmbeddingError names the chunks whose vector cannot be compared."""
+    there = {chunk_id: vector for chunk_id, vector in (vectors or {}).items() if vector is not None}
+    if not there or dimension == 0:
+        return dict.fromkeys(vectors or {}) if dimension else {}
+    from rag_app.embed.checks import check_vectors
+
+    given: Any = list(there.values())
+    with contextlib.suppress(TypeError, ValueError):  # of different sizes, or no numbers: the check says which
+        given = np.asarray(given, dtype=np.float32)
+    rows = check_vectors(given, list(there), dimension=dimension)
+    norms = np.linalg.norm(rows.astype(np.float64), axis=1)
+    off = np.abs(norms - 1) > _UNIT
+    rows[off] = rows[off] / norms[off, None]
+    return {**dict.fromkeys(vectors or {}), **dict(zip(there, rows, strict=True))}
 
 
 def check_chunks(document: LoadedDocument, chunks: Sequence[Document]) -> None:

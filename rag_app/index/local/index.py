@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from rag_app.errors import ConfigError, IndexLockedError
 from rag_app.filters import parse_filter
 from rag_app.index.base import FilterLike
 from rag_app.index.local.container import Array
-from rag_app.index.local.doors import OWN, check_chunks, listed, load, read_generation
+from rag_app.index.local.doors import OWN, check_chunks, folder_of, listed, load, read_generation, unit_vectors
 from rag_app.index.local.embedding import IndexEmbedding, Progress
 from rag_app.index.local.identity import canaries_of, check_embedder, identity
 from rag_app.index.local.manifest import FORMAT, NAME, read_manifest
@@ -69,7 +70,7 @@ class LocalIndex(IndexEmbedding):
         """
         from rag_app.index.settings import IndexSettings
 
-        folder = Path(path)
+        folder = folder_of(path)
         settings = settings or IndexSettings()
         if (folder / NAME).exists() and not overwrite:
             raise ConfigError(f"there is an index in {folder} already; open it, or overwrite it with `--rebuild`")
@@ -110,7 +111,7 @@ class LocalIndex(IndexEmbedding):
         IndexMissingError, IndexDamagedError; IndexMismatchError when it was built with another embedder or analyzer
         than those given. BM25's formula may differ: it is applied on search.
         """
-        folder = Path(path)
+        folder = folder_of(path)
         own = _own(embedder)
         manifest, snapshot = load(folder, settings)
         if own is not None:
@@ -122,14 +123,14 @@ class LocalIndex(IndexEmbedding):
         cls, path: str | Path, *, embedder: Embeddings | None, settings: IndexSettings | None = None
     ) -> LocalIndex:
         """The index in `path`, made when it is not there."""
-        if (Path(path) / NAME).exists():
+        if (folder_of(path) / NAME).exists():
             return cls.open(path, embedder=embedder, settings=settings)
         return cls.create(path, embedder=embedder, settings=settings)
 
     @staticmethod
     def exists(path: str | Path) -> bool:
         """Whether there is an index in `path`, sound or not."""
-        return (Path(path) / NAME).exists()
+        return (folder_of(path) / NAME).exists()
 
     def refresh(self) -> bool:
         """Take up what other processes committed since; whether there was something."""
@@ -157,6 +158,17 @@ class LocalIndex(IndexEmbedding):
                 self.commit()
         finally:
             self.close()
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Several changes and their commit as one: other threads wait, an exception leaves the last commit."""
+        with self._mutex:
+            try:
+                yield
+                self.commit()
+            except BaseException:
+                self.close()
+                raise
 
     # --------------------------------------------------------------------------------------------------------- writing
 
@@ -214,20 +226,20 @@ class LocalIndex(IndexEmbedding):
         document: LoadedDocument,
         chunks: Sequence[Document],
         *,
-        vectors: Mapping[str, Array] | None = None,
+        vectors: Mapping[str, Array | None] | None = None,
         fingerprint: str | None = None,
         replace: str = "source",
         keep: Iterable[str] = (),
     ) -> None:
         """Put in a document with its chunks, in place of what was there under its source (or, by "id", its id only).
 
-        Vectors that are not given are made at the next commit. `keep` names documents of the same source that stay.
+        `vectors` by chunk id may have any length but 0; what is not given is made at the next commit. `keep` names
+        documents of the same source that stay.
         """
         check_chunks(document, chunks)
         with self._mutex:
-            pending = Pending(
-                document, list(chunks), fingerprint or fingerprint_of(document), dict(vectors) if vectors else {}
-            )
+            given = unit_vectors(vectors, self._snapshot.dimension)
+            pending = Pending(document, list(chunks), fingerprint or fingerprint_of(document), given)
             self._begin().put(pending, replace=replace, keep=frozenset(keep))
 
     def add(self, batch: Iterable[tuple[LoadedDocument, Sequence[Document]]]) -> None:

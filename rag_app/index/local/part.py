@@ -56,7 +56,7 @@ class Pending:
     document: LoadedDocument
     chunks: Sequence[Document]
     fingerprint: str
-    vectors: dict[str, Array] = field(default_factory=dict)
+    vectors: dict[str, Array | None] = field(default_factory=dict)
 
 
 def open_part(part: Part) -> LiveSegment:

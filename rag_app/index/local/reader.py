@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from rag_app.errors import ConfigError, IndexDamagedError
-from rag_app.filters import parse_filter
+from rag_app.filters import filter_each, parse_filter
 from rag_app.index.base import FilterLike
-from rag_app.index.local.doors import check_queries
+from rag_app.index.local.doors import check_queries, count_of, query_text
 from rag_app.index.local.identity import check_canaries, check_embedder, embedder_of
 from rag_app.index.local.manifest import check_contents, damaged_files
 from rag_app.index.local.snapshot import Snapshot
@@ -53,13 +53,14 @@ class IndexReader:
     def embed_query(self, text: str) -> npt.NDArray[np.float32]:
         """The query's vector, (d,) of unit length; zeros for a blank query. The first call checks the canaries."""
         self._check_canaries()
-        if not text.strip():
+        if not query_text(text).strip():
             return np.zeros(self._snapshot.dimension, dtype=np.float32)
         vector: npt.NDArray[np.float32] = self.embedder.encode([text], query=True)[0]
         return vector
 
     def bm25(self, query: str, *, k: int, filter: FilterLike = None) -> tuple[Hit, ...]:
         """Chunks that share a term with the query, by BM25."""
+        query, k = query_text(query), count_of(k)
         return self._reading(lambda: self._snapshot.bm25(query, k=k, filter=filter))
 
     def dense(self, query: str, *, k: int, filter: FilterLike = None) -> tuple[Hit, ...]:
@@ -67,7 +68,7 @@ class IndexReader:
         if self._snapshot.dimension == 0 or len(self) == 0:
             parse_filter(filter or {})
             return ()
-        return self.dense_by_vectors(self.embed_query(query)[None], k=k, filters=filter)[0]
+        return self.dense_by_vectors(self.embed_query(query)[None], k=k, filters=[filter])[0]
 
     def dense_by_vectors(
         self,
@@ -82,12 +83,8 @@ class IndexReader:
         `exact` scans all rows, whatever the setting `dense`.
         EmbeddingError for another dimension or NaN, ConfigError when filters and queries differ in number.
         """
-        queries = check_queries(vectors, self._snapshot.dimension)
-        each: list[FilterLike] = (
-            list(filters) if isinstance(filters, list | tuple) else [cast(FilterLike, filters)] * len(queries)
-        )
-        if len(each) != len(queries):
-            raise ConfigError(f"filters: {len(each)} filters for {len(queries)} queries; give one for all, or one each")
+        queries, k = check_queries(vectors, self._snapshot.dimension), count_of(k)
+        each = filter_each(filters, len(queries))
         return self._reading(lambda: self._snapshot.dense(queries, k=k, filters=each, exact=exact))
 
     def get(self, ids: Sequence[str]) -> list[Document]:

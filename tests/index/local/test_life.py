@@ -20,7 +20,14 @@ from rag_app.index import IndexSettings, LocalIndex
 from rag_app.index.local.identity import CANARIES
 from rag_app.index.local.manifest import read_manifest, write_manifest
 from rag_app.text import Analyzer
-from rag_app.types import ConfigError, IndexDamagedError, IndexLockedError, IndexMismatchError, IndexMissingError
+from rag_app.types import (
+    ConfigError,
+    EmbeddingError,
+    IndexDamagedError,
+    IndexLockedError,
+    IndexMismatchError,
+    IndexMissingError,
+)
 
 Pair = Callable[..., Any]
 EMBEDDER = HashingEmbedder(dimensions=16)
@@ -309,3 +316,34 @@ def test_two_writers_and_two_readers_at_once_see_whole_commits(tmp_path: Path, p
     assert errors == []
     assert len(LocalIndex.open(path)) == 2 * sum(written)
     assert min(written) > 0
+
+
+@pytest.mark.parametrize(
+    ("vector", "fault"),
+    [
+        ([float("nan")] * 16, "holds NaN"),
+        ([float("inf")] * 16, "holds NaN or infinity"),
+        ([1.0] * 7, "dimension 7, expected 16"),
+        ([0.0] * 16, r"length 0\.0000"),
+        ("text", "no number"),
+    ],
+)
+def test_a_given_vector_that_cannot_be_compared_is_refused_by_its_chunk(
+    vector: Any, fault: str, filled: Path, pair: Pair
+) -> None:
+    document, chunks = pair("new.txt", ["the pump", "a filter"])
+    with LocalIndex.open(filled, embedder=EMBEDDER) as index:
+        good = EMBEDDER.encode(["the pump"])[0]
+        with pytest.raises(EmbeddingError, match=rf"{chunks[1].id}: .*{fault}"):
+            index.upsert(document, chunks, vectors={chunks[0].id: good, chunks[1].id: vector})
+    assert len(LocalIndex.open(filled)) == 10
+
+
+def test_given_vectors_are_scaled_to_length_1(filled: Path, pair: Pair) -> None:
+    document, chunks = pair("new.txt", ["the pump", "a filter"])
+    with LocalIndex.open(filled, embedder=EMBEDDER) as index:
+        row = EMBEDDER.encode(["cat"])[0]
+        index.upsert(document, chunks, vectors={chunks[0].id: 7 * row, chunks[1].id: None})
+        index.commit()
+        assert index.dense("cat", k=1)[0].score == pytest.approx(1.0)
+        assert chunks[1].id not in {hit.chunk_id for hit in index.dense("a filter", k=99)}

@@ -171,6 +171,35 @@ def test_query_vectors_that_cannot_be_compared_are_refused(tmp_path: Path) -> No
         index.dense_by_vectors(np.ones((2, 32)), k=1, filters=[None])
     assert index.dense_by_vectors(np.zeros((1, 32)), k=1) == [()]
     assert index.dense_by_vectors(np.empty((0, 32)), k=1) == []
+    for filters in ([], [{}] * 3, ({"a": 1},)):
+        with pytest.raises(ConfigError, match=f"{len(filters)} filters for 2 queries"):
+            index.dense_by_vectors(np.ones((2, 32)), k=1, filters=filters)
+    with pytest.raises(ConfigError, match="filter: expected an object"):
+        index.dense("pump", k=1, filter=[{}])  # type: ignore[arg-type]
+    bare = LocalIndex.create(tmp_path / "bare", embedder=None)
+    with pytest.raises(EmbeddingError, match="the index has no vectors"):
+        bare.dense_by_vectors(np.ones((1, 32)), k=1)
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-40, 1.0, 1e38, 1e300])
+def test_the_length_of_a_query_vector_is_no_matter(size: float, tmp_path: Path) -> None:
+    index = built(tmp_path / "i", ["pump", "cat", "red cat"])
+    vector = index.embed_query("cat").astype(np.float64)
+    found = index.dense_by_vectors([size * vector], k=3)[0]
+    assert [hit.chunk_id for hit in found] == [hit.chunk_id for hit in index.dense("cat", k=3)]
+    assert [hit.score for hit in found] == pytest.approx([hit.score for hit in index.dense("cat", k=3)])
+
+
+def test_a_query_or_a_number_of_another_kind_is_named(tmp_path: Path) -> None:
+    index = built(tmp_path / "i", ["pump", "cat"])
+    for search in (index.bm25, index.dense):
+        with pytest.raises(ConfigError, match="query: expected text, found None"):
+            search(None, k=1)  # type: ignore[arg-type]
+        for k in (None, 1.5, "2"):
+            with pytest.raises(ConfigError, match="k: expected a whole number"):
+                search("pump", k=k)  # type: ignore[arg-type]
+        assert len(search("pump", k=np.int64(1))) == 1
+        assert search("pump", k=0) == ()
 
 
 values = st.one_of(
