@@ -15,7 +15,7 @@ from rag_app.verify.statements import Statement, kind_of
 from rag_app.verify.support import NOTHING, Support, claim_words, constants, support_of, without_markers
 
 LEVEL = "lexical"
-_NUMBERS = ("number", "number absent", "number in place")
+_NUMBERS = ("number", "number absent", "number in place", "bound")
 _WORDS = ("date", "antonym", "name", "negation", "quantifier", "role", "speaker", "table cell", "part")
 VETO = frozenset((*_NUMBERS, *_WORDS))
 """The checks that may turn a verdict: each flags at most 2.5 % of the supported claims of ab_dev and of wice_dev
@@ -73,8 +73,9 @@ def judge(claim: str, source: IndexedSource, thresholds: Thresholds) -> Finding:
     score = support.score
     if any(check.outcome == "fail" and check.name in VETO for check in checks):
         score = 0.5 * min(score, thresholds.supported)
-        # A number that the source never gives is no contradiction: the source is silent about it.
-        silent = all(check.evidence_span is None for check in checks if check.outcome == "fail" and check.name in VETO)
+        # A number that the source never gives, or gives as a bound, is no contradiction: the source is silent about it.
+        failed = [check for check in checks if check.outcome == "fail" and check.name in VETO]
+        silent = all(check.evidence_span is None or check.name == "bound" for check in failed)
         label = "partially_supported" if silent else "contradicted"
     elif score >= thresholds.supported and min(support.parts, default=1.0) >= ABSENT_PART:
         label = "supported"

@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 
 from rag_app.types import Span
+from rag_app.verify.bounds import bound_of
 from rag_app.verify.compounds import join_neighbors
 from rag_app.verify.numerals import ERA_YEAR, Numeral, numerals_of, plain_digits, tables
 from rag_app.verify.quantity import VERSION, Quantity, same_value, says
@@ -59,13 +60,6 @@ _APPROX = re.compile(
     r"\b(?:about|around|roughly|approximately|approx\.?|nearly|almost|some|circa|ca\.|c\.|over|"
     r"(?<!\bno\s)(?<!\bnot\s)more than|etwa|rund|environ|près de|unos|casi)\s+(?:[$€£]\s?)?$|[~≈]\s?$",
     re.IGNORECASE,
-)
-_NOT_NO = r"(?<!\bno\s)(?<!\bnot\s)"
-_MORE = rf"at least|{_NOT_NO}(?:more than|over|above|exceed(?:s|ed|ing)?)|(?:no|not) (?:less|fewer) than|minimum of"
-_LESS = rf"at most|{_NOT_NO}(?:less than|under|below|fewer than)|up to|(?:no|not) more than|maximum of"
-_BOUNDS = (
-    ("at least", re.compile(rf"\b(?:{_MORE})\s+[$€£]?$", re.IGNORECASE)),
-    ("at most", re.compile(rf"\b(?:{_LESS})\s+[$€£]?$", re.IGNORECASE)),
 )
 _BEFORE_YEAR = re.compile(
     r"\b(?:in|since|by|from|until|till|of|to|during|year|through|before|after|early|late|mid|and|spring|summer|"
@@ -197,14 +191,16 @@ def _finish(text: str, plain: str, start: int, end: int, reading: _Reading) -> Q
     decimals = min(decimals for _, decimals in readings)
     tolerance = 0.5 * 10.0**-decimals * scale * factor if scaled or decimals else 0.0
     sign = -1.0 if reading.group("sign") else 1.0
+    bound = bound_of(plain, start, end, dimension)
+    is_near = bound is not None and bound.is_near
     return Quantity(
         values=tuple(sign * value * times * factor for value, _ in readings),
         dimension=dimension,
         tolerance=tolerance,
         span=Span(start, end),
         text=text[start:end],
-        approximate=bool(_APPROX.search(before)),
-        bound=next((bound for bound, pattern in _BOUNDS if pattern.search(before)), None),
+        approximate=is_near or bool(_APPROX.search(before)),
+        bound=None if is_near else bound,
         noun=noun,
         factor=factor,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rag_app.types import Span
+from rag_app.verify.bounds import Bound
 from rag_app.verify.words import stem
 
 LOOSE = frozenset(("count", "year", "ordinal"))
@@ -32,15 +33,21 @@ class Quantity:
     span: Span
     text: str
     approximate: bool = False
-    bound: str | None = None
+    bound: Bound | None = None
     noun: str = ""
     factor: float = 1.0
     parts: tuple[float, ...] = ()
     is_share: bool = False
 
+    @property
+    def bounded_span(self) -> Span:
+        """Its span with the words that bound it."""
+        return self.span if self.bound is None else self.bound.around(self.span)
+
     def key(self) -> tuple[object, ...]:
         """What it says, without where: two numbers with the same key are compared alike."""
-        return (self.values, self.dimension, self.tolerance, self.approximate, self.bound, self.noun, self.factor,
+        bound = self.bound and self.bound.name
+        return (self.values, self.dimension, self.tolerance, self.approximate, bound, self.noun, self.factor,
                 self.parts, self.is_share)  # fmt: skip
 
 
@@ -87,11 +94,13 @@ def says(claim: Quantity, source: Quantity) -> bool:
         return in_decade(source, claim)
     if same_value(claim, source):
         return True
-    if claim.bound is None or source.bound not in (None, claim.bound) or claim.dimension != source.dimension:
+    if claim.bound is None or claim.dimension != source.dimension:
+        return False
+    if source.bound is not None and source.bound.is_low != claim.bound.is_low:
         return False
     if claim.dimension == "count" and claim.noun and source.noun and stem(claim.noun) != stem(source.noun):
         return False
-    low, high = (1.0, 2.0) if claim.bound == "at least" else (0.5, 1.0)
+    low, high = (1.0, 2.0) if claim.bound.is_low else (0.5, 1.0)
     return any(low * a <= b <= high * a for a in claim.values for b in source.values if a > 0)
 
 

@@ -10,7 +10,7 @@ from rag_app.types import Check, Span
 from rag_app.verify.checks.base import ABOUT, Aligned
 from rag_app.verify.dates import dates_of
 from rag_app.verify.numerals import ERA_YEAR
-from rag_app.verify.quantity import Quantity, in_decade, says
+from rag_app.verify.quantity import Quantity, in_decade, same_value, says
 from rag_app.verify.words import Word, is_function_word, stem
 
 _REACH = 40
@@ -35,16 +35,21 @@ def check_numbers(aligned: Aligned) -> Iterator[Check]:
         if ours.dimension != "year" and _in_any(numeric, ours.span):
             continue
         if ours.key() not in known:
-            equal = next((q for q in inside if says(ours, q)), None)
+            equal = min((q for q in inside if says(ours, q)), key=lambda q: not _bears_out(ours, q), default=None)
             known[ours.key()] = equal, equal is None and any(says(ours, q) for q in aligned.source.quantities)
         equal, elsewhere = known[ours.key()]
         name = "share" if ours.is_share else "number"
-        if equal:
+        if equal and not _bears_out(ours, equal):
+            # An exact number inside the source's bound may be so; a bound that leaves the source's number out may not.
+            what = "number" if ours.bound else "bound"
+            yield aligned.check(what, "fail", ours.bounded_span, equal.bounded_span)
+        elif equal:
             yield aligned.check(name, "pass", ours.span, equal.span)
         elif elsewhere or _is_open(ours, aligned):
             yield aligned.check(name, "unknown", ours.span, None)
         elif about and (theirs := free.of(ours)) is not None:
-            yield aligned.check(name, "fail", ours.span, theirs.span)
+            name = "bound" if name == "number" and _may_be(ours, theirs) else name
+            yield aligned.check(name, "fail", ours.bounded_span, theirs.bounded_span)
         elif about and ours.dimension != "ordinal" and not ours.is_share:
             yield aligned.check("number absent", "fail", ours.span, None)
         else:
@@ -105,3 +110,28 @@ def _near(words: Sequence[Word], starts: list[int], number: Quantity) -> set[str
     first = bisect.bisect_left(starts, number.span.start - _REACH)
     last = bisect.bisect_right(starts, number.span.start + _REACH)
     return {word.stem for word in words[first:last] if not is_function_word(word.stem)}
+
+
+def _bears_out(ours: Quantity, theirs: Quantity) -> bool:
+    """Does the source's number, if it is the very one of the claim, bear out the claim's bound, or that it has none?
+
+    "12 people" is not borne out by "no more than 12", nor "at least 12" by "at most 12", nor "more than 12" by "12". Of
+    what is rounded "more than" leaves nothing out: "over $5 million" is $5 million.
+    """
+    mine, other = ours.bound, theirs.bound
+    if not same_value(ours, theirs) or theirs.dimension in ("year", "ordinal"):
+        return True
+    if mine is None:
+        return other is None or ours.approximate or (other.is_open and ours.tolerance > 0)
+    if other is not None:
+        return mine.is_low == other.is_low
+    if not mine.is_open or theirs.approximate:
+        return True
+    return any(b > a if mine.is_low else b < a for a in ours.values for b in theirs.values)
+
+
+def _may_be(ours: Quantity, theirs: Quantity) -> bool:
+    """Does the claim's exact number lie inside the source's bound: "8 people" beside "at most 12"?"""
+    if ours.bound is not None or theirs.bound is None or ours.dimension != theirs.dimension:
+        return False
+    return any(a > b if theirs.bound.is_low else a < b for a in ours.values for b in theirs.values)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from rag_app.types import Check, Span
 from rag_app.verify.checks.antonyms import are_opposite, compared
 from rag_app.verify.checks.base import Aligned
-from rag_app.verify.quantities import same_value
+from rag_app.verify.quantities import Quantity, same_value, says
 from rag_app.verify.words import Word, is_function_word
 
 _WIDEST = 3
@@ -87,7 +87,12 @@ def _numbers_differ(slot: Slot, aligned: Aligned) -> bool:
         return False
     ours = [q for q in aligned.quantities if _holds(q.span, a[0].span)]
     theirs = [q for q in aligned.source.quantities_in(aligned.window_span) if _holds(q.span, b[0].span)]
-    return bool(ours and theirs) and not same_value(ours[0], theirs[0])
+    return bool(ours and theirs) and not _agree(ours[0], theirs[0])
+
+
+def _agree(ours: Quantity, theirs: Quantity) -> bool:
+    """The same value, or an exact one inside the claim's bound: of two bounds with other numbers one was exchanged."""
+    return same_value(ours, theirs) or (theirs.bound is None and says(ours, theirs))
 
 
 def _holds(outer: Span, inner: Span) -> bool:
