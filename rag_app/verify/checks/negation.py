@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator, Sequence, Set
 
 from rag_app.types import Check, Span
-from rag_app.verify.checks.affirming import affirms
+from rag_app.verify.checks.affirming import affirms, is_turned
 from rag_app.verify.checks.base import ABOUT, Aligned
 from rag_app.verify.checks.han import negation_tables
-from rag_app.verify.checks.negators import NEGATORS, is_negator
+from rag_app.verify.checks.negators import NEGATORS, PHRASE_STARTS, is_negator, phrase_length
 from rag_app.verify.words import Word, is_function_word, stem, weight
 
 _TABLES = negation_tables()
@@ -24,6 +24,7 @@ _OTHERWISE = re.compile(
     re.IGNORECASE,
 )
 _SET_OFF = re.compile(r"\s*[=:]\s*(?:0\b|false\b|none\b|off\b|no\b)", re.IGNORECASE)
+_EMPTY = ("means", "way")
 _SCOPE = 3
 _FAR = 100
 """No clause has more words on either side of its negator."""
@@ -101,7 +102,9 @@ def _parted(text: str, left: Word, right: Word) -> bool:
 
 def _denies_otherwise(aligned: Aligned) -> bool:
     """Does the sentence deny in words of its own: "ruled out", "instead of", "outside", "non-polluting"?"""
-    return bool(_OTHERWISE.search(aligned.best_span.slice(aligned.source.text)))
+    turned = {word.span.start for place, word in enumerate(aligned.best) if is_turned(aligned.best, place)}
+    found = _OTHERWISE.finditer(aligned.source.text, *aligned.best_span)
+    return any(match.start() not in turned for match in found)
 
 
 def negated(words: Sequence[Word], text: str, beside: Set[str]) -> dict[Word, list[Word]]:
@@ -110,11 +113,13 @@ def negated(words: Sequence[Word], text: str, beside: Set[str]) -> dict[Word, li
     """
     scopes: dict[Word, list[Word]] = {}
     for index, word in enumerate(words):
-        if not (is_negator(word) or _is_behind_ne(words, index)) or affirms(words, index, beside):
+        phrase = phrase_length(words, index) if word.text.casefold() in PHRASE_STARTS else 0
+        if not phrase and (not (is_negator(word) or _is_behind_ne(words, index)) or affirms(words, index, beside)):
             continue
         scope: list[Word] = []
-        last = word.span.end
-        for other in words[index + 1 :]:
+        first = index + (phrase or 1 + _means_nothing(words, index))
+        last = words[first - 1].span.end
+        for other in words[first:]:
             if any(mark in text[last : other.span.start] for mark in _CLAUSE) or len(scope) == _SCOPE:
                 break
             last = other.span.end
@@ -122,6 +127,11 @@ def negated(words: Sequence[Word], text: str, beside: Set[str]) -> dict[Word, li
                 scope.append(other)
         scopes[word] = scope or _scope_before(words, index, text)
     return scopes
+
+
+def _means_nothing(words: Sequence[Word], index: int) -> bool:
+    """ "By no means", "in no way": the word behind the negator carries no matter."""
+    return words[index].stem == "no" and index + 1 < len(words) and words[index + 1].text.casefold() in _EMPTY
 
 
 def _is_matter(word: Word) -> bool:

@@ -23,6 +23,11 @@ from rag_app.verify.words import stem
         ("The result was not an insignificant one for the team.", "The result was significant for the team."),
         ("Nothing but water may be used.", "Only water may be used."),
         ("None but members may vote in the hall.", "Only members may vote in the hall."),
+        ("The plan is not without risk.", "The plan carries risk."),
+        ("The results are not entirely without merit.", "The results have merit."),
+        ("Das Verfahren ist nicht ohne Risiko.", "Das Verfahren birgt ein Risiko."),
+        ("He did not eat anything but rice.", "He ate only rice."),
+        ("The plan is anything but simple.", "The plan is not simple."),
     ],
 )
 def test_no_denial_contradicts_on_neither_side(claim: str, source: str) -> None:
@@ -42,6 +47,16 @@ def test_no_denial_contradicts_on_neither_side(claim: str, source: str) -> None:
         ("The firm did not invest in the mill.", "The firm invested in the mill."),
         ("Nothing may be used.", "Water may be used."),
         ("Nothing but water may be used.", "Water may not be used."),
+        ("The plan is not without risk.", "The plan is without risk."),
+        ("The plan is without risk.", "The plan is not without risk."),
+        ("He did not fail the exam.", "He failed the exam."),
+        ("Le procédé n'est pas sans risque.", "Le procédé est sans risque."),
+        ("The plan is anything but simple.", "The plan is simple."),
+        ("The plan is risky.", "The plan is anything but risky."),
+        ("The museum is empty.", "The museum is far from empty."),
+        ("The method is free of risk.", "The method is by no means free of risk."),
+        ("The method is in no way safe.", "The method is safe."),
+        ("Das Verfahren ist alles andere als einfach.", "Das Verfahren ist einfach."),
     ],
 )
 def test_a_denial_beside_them_still_contradicts(claim: str, source: str) -> None:
