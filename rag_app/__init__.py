@@ -5,59 +5,30 @@ The public names are imported when they are first used, so `import rag_app` cost
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from rag_app.lazy import lazy_names
 
 __version__ = "0.1.0"
 
-_HOME = {
-    "Answer": "answer",
-    "Passage": "answer",
-    "Settings": "settings",
-    "build_index": "pipeline",
-    "build_chain": "pipeline",
-    "build_stages": "pipeline",
-    "open_index": "pipeline",
-    "stream_answer": "pipeline",
-    "astream_answer": "pipeline",
-    "Loader": "load",
-    "RecursiveSplitter": "split",
-    "SemanticSplitter": "split",
-    "SentenceWindowSplitter": "split",
-    "ParentSplitter": "split",
-    "ProfileSplitter": "split",
-    "PackagedEmbedder": "embed",
-    "HashingEmbedder": "embed",
-    "SentenceTransformerEmbedder": "embed",
-    "LocalIndex": "index",
-    "LocalVectorStore": "index",
-    "BM25Retriever": "retrieve",
-    "DenseRetriever": "retrieve",
-    "HybridRetriever": "retrieve",
-    "reciprocal_rank_fusion": "retrieve",
-    "CrossEncoderReranker": "rerank",
-    "LateInteractionReranker": "rerank",
-    "LLMReranker": "rerank",
-    "ExtractiveSynthesizer": "synthesize",
-    "LLMSynthesizer": "synthesize",
-    "Verifier": "verify",
-    "AnswerParser": "integrate",
-    "as_tool": "integrate",
-    "cited_prompt": "integrate",
-    "parse_citations": "integrate",
-    "verified": "integrate",
-    "Ranked": "trace",
-    "RetrievalTrace": "trace",
-    "Citation": "types",
-    "Claim": "types",
-    "ConfigError": "types",
-    "Hit": "types",
-    "RagAppError": "types",
-    "Span": "types",
-    "Verdict": "types",
+_HOMES = {
+    "answer": ("Answer", "Passage"),
+    "settings": ("Settings",),
+    "pipeline": ("build_index", "build_chain", "build_stages", "open_index", "stream_answer", "astream_answer"),
+    "load": ("Loader",),
+    "split": ("RecursiveSplitter", "SemanticSplitter", "SentenceWindowSplitter", "ParentSplitter", "ProfileSplitter"),
+    "embed": ("PackagedEmbedder", "HashingEmbedder", "SentenceTransformerEmbedder"),
+    "index": ("LocalIndex", "LocalVectorStore"),
+    "retrieve": ("BM25Retriever", "DenseRetriever", "HybridRetriever", "reciprocal_rank_fusion"),
+    "rerank": ("CrossEncoderReranker", "LateInteractionReranker", "LLMReranker"),
+    "synthesize": ("ExtractiveSynthesizer", "LLMSynthesizer"),
+    "verify": ("Verifier",),
+    "integrate": ("AnswerParser", "as_tool", "cited_prompt", "parse_citations", "verified"),
+    "trace": ("Ranked", "RetrievalTrace"),
+    "types": ("Citation", "Claim", "ConfigError", "Hit", "RagAppError", "Span", "Verdict"),
 }
 
-__all__ = ["__version__", *_HOME]
+__all__ = ["__version__", *(name for names in _HOMES.values() for name in names)]
 
 if TYPE_CHECKING:
     from rag_app.answer import Answer as Answer
@@ -66,12 +37,7 @@ if TYPE_CHECKING:
     from rag_app.settings import Settings as Settings
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'rag_app' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"rag_app.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazy_names(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

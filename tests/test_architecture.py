@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "rag_app"
 
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("errors", "jsonable", "values"),
+    ("lazy", "errors", "jsonable", "values"),
     ("types",),
     ("text",),
     ("filters", "trace"),
@@ -88,6 +89,30 @@ def test_imports_go_down_only(path: Path) -> None:
         assert FLOOR[other] < FLOOR[own], (
             f"{relative}:{line}: {own} (floor {FLOOR[own]}) imports {module} (floor {FLOOR[other]})"
         )
+
+
+def lazy_packages() -> list[str]:
+    """The packages whose names are imported when they are first used."""
+    return [
+        ".".join(path.parent.relative_to(ROOT).parts)
+        for path in FILES
+        if path.name == "__init__.py" and "lazy_names(" in path.read_text(encoding="utf-8")
+    ]
+
+
+@pytest.mark.parametrize("package", lazy_packages())
+def test_a_lazy_package_has_the_names_it_shows_to_type_checkers(package: str) -> None:
+    module = importlib.import_module(package)
+    shown: dict[str, str] = {}
+    for node in ast.walk(ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("rag_app."):
+            shown.update({alias.name: node.module for alias in node.names if alias.name != "lazy_names"})
+    assert package == "rag_app" or set(shown) == set(module.__all__)
+    for name in module.__all__:
+        assert name == "__version__" or getattr(module, name) is not None
+    for name, home in shown.items():
+        assert getattr(module, name) is getattr(importlib.import_module(home), name)
+        assert name == "checkpoints" or not home.endswith(f".{name}"), f"{name} would hide behind its module"
 
 
 def test_the_package_and_all_presets_load_nothing_heavy() -> None:

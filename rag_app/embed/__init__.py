@@ -1,25 +1,17 @@
-"""Texts to vectors: unit rows, whatever the model. A new member is one file and one line here."""
+"""Texts to vectors: unit rows, whatever the model."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING
 
-from pydantic import Field
+from rag_app.lazy import lazy_names
 
-from rag_app.embed.base import Embedder, ForeignEmbedder, as_embedder
-from rag_app.embed.checks import check_vectors, overlong
-from rag_app.embed.hashing import HashingEmbedder
-from rag_app.embed.openai import OpenAIEmbedder
-from rag_app.embed.packaged import PackagedEmbedder, is_installed
-from rag_app.embed.sentence_transformer import SentenceTransformerEmbedder
-
-Embedding = Annotated[
-    PackagedEmbedder | SentenceTransformerEmbedder | OpenAIEmbedder | HashingEmbedder, Field(discriminator="kind")
-]
-
-
-def default_embedding() -> Embedder:
-    """The packaged MiniLM when extra `local` is there, else the same model from the hub."""
-    return PackagedEmbedder() if is_installed() else SentenceTransformerEmbedder()
-
+if TYPE_CHECKING:
+    from rag_app.embed.base import Embedder, ForeignEmbedder, as_embedder
+    from rag_app.embed.checks import check_vectors, overlong
+    from rag_app.embed.hashing import HashingEmbedder
+    from rag_app.embed.members import Embedding, default_embedding
+    from rag_app.embed.openai import OpenAIEmbedder
+    from rag_app.embed.packaged import PackagedEmbedder
+    from rag_app.embed.sentence_transformer import SentenceTransformerEmbedder
 
 __all__ = [
     "Embedder",
@@ -34,3 +26,16 @@ __all__ = [
     "default_embedding",
     "overlong",
 ]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "base": ("Embedder", "ForeignEmbedder", "as_embedder"),
+        "checks": ("check_vectors", "overlong"),
+        "hashing": ("HashingEmbedder",),
+        "members": ("Embedding", "default_embedding"),
+        "openai": ("OpenAIEmbedder",),
+        "packaged": ("PackagedEmbedder",),
+        "sentence_transformer": ("SentenceTransformerEmbedder",),
+    },
+)

@@ -1,8 +1,11 @@
-"""Load: files, folders and Documents become documents with normalized text, an id, metadata and a layout."""
+"""Load: files, folders and Documents become documents with normalized text, an id, metadata and a layout.
 
-from __future__ import annotations
+Worker processes import this package for its readers alone, and start in half the time without the loader.
+"""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from rag_app.lazy import lazy_names
 
 if TYPE_CHECKING:
     from rag_app.load.loader import Loader, duplicates, from_documents, load_path, text_digest
@@ -10,11 +13,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Loader", "ReadOptions", "duplicates", "from_documents", "load_path", "text_digest"]
 
-
-def __getattr__(name: str) -> Any:
-    # Worker processes import this package for its readers alone, and start in half the time without the loader.
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    import importlib
-
-    return getattr(importlib.import_module("rag_app.load." + ("parsed" if name == "ReadOptions" else "loader")), name)
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "loader": ("Loader", "duplicates", "from_documents", "load_path", "text_digest"),
+        "parsed": ("ReadOptions",),
+    },
+)

@@ -1,23 +1,27 @@
 """Evidence becomes a draft with citation markers: by a chat model, or by its own best sentences."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING
 
-from pydantic import Field
+from rag_app.lazy import lazy_names
 
-from rag_app.synthesize.base import Draft, Synthesizer
-from rag_app.synthesize.extractive import ExtractiveSynthesizer
-from rag_app.synthesize.llm import LLMSynthesizer
-from rag_app.synthesize.packing import pack
-from rag_app.synthesize.prompt import cited_prompt
+if TYPE_CHECKING:
+    from rag_app.synthesize.base import Draft, Synthesizer
+    from rag_app.synthesize.extractive import ExtractiveSynthesizer
+    from rag_app.synthesize.llm import LLMSynthesizer
+    from rag_app.synthesize.members import Synthesis
+    from rag_app.synthesize.packing import pack
+    from rag_app.synthesize.prompt import cited_prompt
 
-Synthesis = Annotated[ExtractiveSynthesizer | LLMSynthesizer, Field(discriminator="kind")]
+__all__ = ["Draft", "ExtractiveSynthesizer", "LLMSynthesizer", "Synthesis", "Synthesizer", "cited_prompt", "pack"]
 
-__all__ = [
-    "Draft",
-    "ExtractiveSynthesizer",
-    "LLMSynthesizer",
-    "Synthesis",
-    "Synthesizer",
-    "cited_prompt",
-    "pack",
-]
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "base": ("Draft", "Synthesizer"),
+        "extractive": ("ExtractiveSynthesizer",),
+        "llm": ("LLMSynthesizer",),
+        "members": ("Synthesis",),
+        "packing": ("pack",),
+        "prompt": ("cited_prompt",),
+    },
+)
