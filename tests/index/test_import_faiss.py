@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import copyreg
+import datetime as dt
+import functools
 import os
 import pickle
+import subprocess
+from collections import OrderedDict, defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,22 +18,44 @@ import pytest
 from langchain_core.documents import Document
 
 from rag_app.embed import HashingEmbedder
+from rag_app.index import LocalIndex
 from rag_app.index.import_faiss import import_faiss, read_docstore
-from rag_app.types import IndexDamagedError, IndexMismatchError, IndexMissingError
+from rag_app.types import ConfigError, Hit, IndexDamagedError, IndexMismatchError, IndexMissingError
 
 EMBEDDER = HashingEmbedder(dimensions=16)
 
 
-@pytest.fixture
-def saved(tmp_path: Path) -> Path:
+DOCUMENTS = [Document(page_content=f"the pump {i}", metadata={"n": i}, id=f"id{i}") for i in range(4)]
+
+
+def faiss_store() -> Any:
     import warnings
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the frozen packages warn on import
         from langchain_community.vectorstores import FAISS
+    return FAISS
 
-        documents = [Document(page_content=f"the pump {i}", metadata={"n": i}, id=f"id{i}") for i in range(4)]
-        FAISS.from_documents(documents, EMBEDDER, ids=[str(d.id) for d in documents]).save_local(str(tmp_path / "old"))
+
+def save(folder: Path, ids: Sequence[Any] = tuple(str(d.id) for d in DOCUMENTS), **options: Any) -> Any:
+    """LangChain's store with the documents, saved in the folder."""
+    store = faiss_store().from_documents(DOCUMENTS, EMBEDDER, ids=list(ids), **options)
+    store.save_local(str(folder))
+    return store
+
+
+def foreign(structure: Any, rows: dict[int, Document]) -> Any:
+    """LangChain's store around a FAISS index of one's own."""
+    kind = faiss_store()
+    from langchain_community.docstore.in_memory import InMemoryDocstore
+
+    held = {str(d.id): d for d in rows.values()}
+    return kind(EMBEDDER, structure, InMemoryDocstore(held), {row: str(d.id) for row, d in rows.items()})
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    save(tmp_path / "old")
     return tmp_path / "old"
 
 
@@ -42,6 +70,148 @@ def test_texts_ids_metadata_and_vectors_are_kept(saved: Path, tmp_path: Path) ->
 
 
 @pytest.mark.community
+@pytest.mark.parametrize("strategy", ["EUCLIDEAN_DISTANCE", "MAX_INNER_PRODUCT", "COSINE"])
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.filterwarnings("ignore:Normalizing L2")
+def test_every_distance_gives_the_same_index(strategy: str, normalize: bool, tmp_path: Path) -> None:
+    from langchain_community.vectorstores.utils import DistanceStrategy
+
+    save(tmp_path / "old", distance_strategy=DistanceStrategy(strategy), normalize_L2=normalize)
+    index = import_faiss(tmp_path / "old", tmp_path / "new", embedder=EMBEDDER)
+    assert index.vectors(["id2"])[0] == pytest.approx(EMBEDDER.encode(["the pump 2"])[0], abs=1e-6)
+    assert index.dense("the pump 3", k=1)[0].score == pytest.approx(1.0)
+
+
+def structure(kind: str, rows: Any) -> Any:
+    import faiss
+
+    if kind == "id map":
+        made = faiss.IndexIDMap(faiss.IndexFlatL2(rows.shape[1]))
+        made.add_with_ids(rows, np.arange(100, 100 + len(rows)))
+        return made
+    made = faiss.index_factory(rows.shape[1], kind, faiss.METRIC_INNER_PRODUCT if kind == "Flat" else faiss.METRIC_L2)
+    made.train(rows)
+    made.add(rows)
+    return made
+
+
+@pytest.mark.community
+@pytest.mark.parametrize("kind", ["Flat", "HNSW8,Flat", "IVF2,Flat", "SQ8", "id map"])
+def test_every_structure_gives_its_vectors_back(kind: str, tmp_path: Path) -> None:
+    rows = EMBEDDER.encode([d.page_content for d in DOCUMENTS])
+    first = 100 if kind == "id map" else 0
+    store = foreign(structure(kind, 3 * rows), {first + i: d for i, d in enumerate(DOCUMENTS)})
+    store.save_local(str(tmp_path / "old"))
+    index = import_faiss(tmp_path / "old", tmp_path / "new", embedder=EMBEDDER)
+    assert len(index) == len(DOCUMENTS)
+    assert index.vectors(["id2"])[0] == pytest.approx(rows[2], abs=0.02)
+
+
+@pytest.mark.community
+def test_a_structure_that_gives_no_vectors_back_is_told_and_ends_nothing(tmp_path: Path) -> None:
+    rows = EMBEDDER.encode([d.page_content for d in DOCUMENTS])
+    ivf = structure("IVF2,Flat", rows)
+    ivf.remove_ids(np.array([1]))
+    foreign(ivf, {0: DOCUMENTS[0]}).save_local(str(tmp_path / "old"))
+    with pytest.raises(IndexDamagedError, match="gives its vectors back"):
+        import_faiss(tmp_path / "old", tmp_path / "new", embedder=EMBEDDER)
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.community
+def test_deleted_rows_stay_away_and_ids_may_be_numbers(tmp_path: Path) -> None:
+    store = save(tmp_path / "old", ids=[0, 1, 2, 3])
+    store.delete([1])
+    store.save_local(str(tmp_path / "old"))
+    index = import_faiss(tmp_path / "old", tmp_path / "new", embedder=EMBEDDER)
+    assert index.chunk_ids() == ["0", "2", "3"]
+    assert index.dense("the pump 3", k=1)[0] == Hit("3", pytest.approx(1.0), 1)  # type: ignore[arg-type]
+
+
+@pytest.mark.community
+def test_a_row_without_its_document_is_left_out_with_a_warning(tmp_path: Path) -> None:
+    store = save(tmp_path / "old")
+    del store.docstore._dict["id1"]
+    store.save_local(str(tmp_path / "old"))
+    with pytest.warns(UserWarning, match=r"1 of 4 rows have no document; left out"):
+        index = import_faiss(tmp_path / "old", tmp_path / "new", embedder=EMBEDDER)
+    assert index.chunk_ids() == ["id0", "id2", "id3"]
+
+
+@pytest.mark.community
+def test_two_ids_of_one_text_are_told(tmp_path: Path) -> None:
+    rows = EMBEDDER.encode(["the pump 0", "the pump 1"])
+    store = foreign(structure("Flat", rows), {})
+    store.docstore._dict.update({1: DOCUMENTS[0], "1": DOCUMENTS[1]})
+    store.save_local(str(tmp_path / "old"))
+    with pytest.raises(IndexDamagedError, match="two documents whose id as text is '1'"):
+        import_faiss(tmp_path / "old", tmp_path / "new", embedder=EMBEDDER)
+
+
+@pytest.mark.community
+def test_vectors_that_cannot_be_used_are_made_anew_and_blank_texts_have_none(tmp_path: Path) -> None:
+    rows = EMBEDDER.encode([d.page_content for d in DOCUMENTS])
+    rows[0], rows[1] = 0, np.nan
+    blank = Document(page_content=" ", id="blank")
+    stored = np.concatenate([rows, rows[2:3]])
+    foreign(structure("Flat", stored), dict(enumerate([*DOCUMENTS, blank]))).save_local(str(tmp_path / "old"))
+    index = import_faiss(tmp_path / "old", tmp_path / "new", embedder=EMBEDDER)
+    assert len(index) == 5
+    assert {hit.chunk_id for hit in index.dense("the pump 0", k=9)} == {"id0", "id1", "id2", "id3"}
+    assert index.dense("the pump 1", k=1)[0].chunk_id == "id1"
+
+
+class Other(HashingEmbedder):
+    """Of the same dimension, with vectors of its own."""
+
+    def _encode(self, texts: Sequence[str], *, query: bool) -> Any:
+        return super()._encode([text[::-1] + "!" for text in texts], query=query)
+
+
+@pytest.mark.community
+def test_another_model_of_the_same_dimension_is_told_and_makes_no_index(saved: Path, tmp_path: Path) -> None:
+    with pytest.raises(IndexMismatchError, match=r"not those of hashing-16.*set `embed`"):
+        import_faiss(saved, tmp_path / "new", embedder=Other(dimensions=16))
+    assert not LocalIndex.exists(tmp_path / "new")
+
+
+@pytest.mark.community
+def test_a_failed_import_can_be_tried_again(tmp_path: Path) -> None:
+    documents = [Document(page_content="the pump", id="a", metadata={"raw": b"x"})]
+    foreign(structure("Flat", EMBEDDER.encode(["the pump"])), dict(enumerate(documents))).save_local(
+        str(tmp_path / "old")
+    )
+    for _ in range(2):
+        with pytest.raises(ConfigError, match=r"metadata\.raw: a bytes cannot be stored"):
+            import_faiss(tmp_path / "old", tmp_path / "new", embedder=EMBEDDER)
+    save(tmp_path / "old")
+    assert len(import_faiss(tmp_path / "old", tmp_path / "new", embedder=EMBEDDER)) == 4
+    with pytest.raises(ConfigError, match="there is an index in"):
+        import_faiss(tmp_path / "old", tmp_path / "new", embedder=EMBEDDER)
+
+
+@pytest.mark.community
+def test_dates_and_numpys_numbers_in_metadata_are_read(tmp_path: Path) -> None:
+    metadata = {
+        "seen": dt.datetime(2024, 3, 1, 12, tzinfo=dt.timezone(dt.timedelta(hours=2))),
+        "day": dt.date(2024, 3, 1),
+        "i": np.int64(-3),
+        "f": np.float32(0.5),
+        "b": np.bool_(True),
+        "o": OrderedDict(a=1),
+        "s": {1, 2},
+    }
+    documents = [Document(page_content="the pump", id="a", metadata=metadata)]
+    foreign(structure("Flat", EMBEDDER.encode(["the pump"])), dict(enumerate(documents))).save_local(
+        str(tmp_path / "old")
+    )
+    index = import_faiss(tmp_path / "old", tmp_path / "new", embedder=EMBEDDER)
+    read = index.get(["a"])[0].metadata
+    assert read == {**metadata, "i": -3, "f": 0.5, "b": True, "o": {"a": 1}, "s": [1, 2]}
+    assert len(index.dense("pump", k=1, filter={"seen": {"$gt": "2024-03-01"}, "i": {"$lt": 0}})) == 1
+
+
+@pytest.mark.community
 def test_another_dimension_and_a_missing_folder_are_told(saved: Path, tmp_path: Path) -> None:
     with pytest.raises(IndexMismatchError, match="dimension 16"):
         import_faiss(saved, tmp_path / "new", embedder=HashingEmbedder(dimensions=32))
@@ -52,6 +222,72 @@ def test_another_dimension_and_a_missing_folder_are_told(saved: Path, tmp_path: 
 class Evil:
     def __reduce__(self) -> Any:
         return os.system, ("touch /tmp/should-not-exist",)
+
+
+def calling(function: Any, *arguments: Any) -> Any:
+    """What calls the function when it is unpickled."""
+
+    class Payload:
+        def __reduce__(self) -> Any:
+            return function, arguments
+
+    return Payload()
+
+
+@pytest.mark.parametrize("protocol", [0, 2, 4, 5])
+@pytest.mark.parametrize(
+    "payload",
+    [
+        Evil(),
+        calling(eval, "1"),
+        calling(getattr, os, "system"),
+        calling(__import__, "os"),
+        calling(subprocess.Popen, ["true"]),
+        calling(open, "should-not-exist", "w"),
+        calling(type, "X", (), {}),
+        calling(functools.partial, print),
+        calling(copyreg._reconstructor, object, object, None),  # type: ignore[attr-defined]
+        calling(np.frombuffer, b"x"),
+        print,
+        object(),
+        defaultdict(list),
+    ],
+    ids=lambda payload: type(payload).__name__,
+)
+def test_nothing_is_called_wherever_the_payload_stands(payload: Any, protocol: int) -> None:
+    store = {"state": payload}
+    for content in (
+        payload,
+        (payload, {}),
+        ([payload], {}),
+        ({}, payload),
+        (store, {0: payload}),
+        {payload.__hash__: 1},
+    ):
+        with pytest.raises((pickle.UnpicklingError, TypeError, ValueError, AttributeError)):
+            read_docstore(pickle.dumps(content, protocol))
+
+
+@pytest.mark.community
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"",
+        b"\x80\x04\x82\x01.",  # an extension code
+        b"(S'true'\nios\nsystem\n.",
+        b"\x80\x04\x8c\x01aQ.",  # a persistent id
+        b"\x80\x04\x95" + b"\xff" * 8,  # a frame beyond all memory
+        b"\x80\x04\x8e" + b"\xff" * 7 + b"\x0f",  # bytes beyond all memory
+        b"\x80\x04Np99999999999\n.",
+        b"\x80\x04" + b"]" * 1000 + b"a" * 999 + b".",
+        b"\x80\x04]q\x00h\x00a.",  # a list that holds itself
+    ],
+)
+def test_bytes_made_to_harm_are_one_sentence(raw: bytes, saved: Path, tmp_path: Path) -> None:
+    (saved / "index.pkl").write_bytes(raw)
+    with pytest.raises(IndexDamagedError, match=r"index\.pkl is not read"):
+        import_faiss(saved, tmp_path / "new", embedder=EMBEDDER)
+    assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.parametrize(
