@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -12,6 +13,7 @@ from langchain_core.embeddings import Embeddings
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 
 from rag_app.embed.long import window_parts
+from rag_app.embed.retry import with_retry
 from rag_app.types import ConfigError, EmbeddingError
 
 Matrix = npt.NDArray[np.float32]
@@ -103,7 +105,9 @@ class Embedder(BaseModel, Embeddings, ABC):
         rows: list[Matrix] = []
         for start in range(0, len(order), self.batch_size):
             batch = order[start : start + self.batch_size]
-            vectors = np.asarray(self._encode([prefix + text for text in batch], query=query), dtype=np.float32)
+            call = functools.partial(self._encode, [prefix + text for text in batch], query=query)
+            # Batches of passages are tried again by who sends many of them; somebody waits for a query.
+            vectors = np.asarray(with_retry(call, self.retry_waits if query else ()), dtype=np.float32)
             if vectors.ndim != 2 or len(vectors) != len(batch):
                 raise EmbeddingError(
                     f"{self.name} gave vectors of shape {vectors.shape} for {len(batch)} texts; "
@@ -164,7 +168,7 @@ class ForeignEmbedder(Embedder):
     def dimension(self) -> int:
         """Found by embedding one word, once."""
         if self._dimension is None:
-            self._dimension = len(self.embeddings.embed_query("dimension"))
+            self._dimension = len(with_retry(lambda: self.embeddings.embed_query("dimension"), self.retry_waits))
         return self._dimension
 
     def _encode(self, texts: Sequence[str], *, query: bool) -> npt.ArrayLike:

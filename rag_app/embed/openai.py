@@ -13,6 +13,7 @@ import numpy.typing as npt
 from pydantic import Field, PrivateAttr, SecretStr
 
 from rag_app.embed.base import Embedder, Matrix
+from rag_app.embed.retry import with_retry
 from rag_app.types import ConfigError
 
 _QUEUE = threading.Lock()
@@ -51,7 +52,8 @@ class OpenAIEmbedder(Embedder):
         """The setting, else the model's known one, else what the server sends."""
         known = self.dimensions or _DIMENSIONS.get(self.model) or self._found
         if known is None:
-            known = self._found = len(self._embeddings().embed_query("dimension"))
+            client = self._embeddings()
+            known = self._found = len(with_retry(lambda: client.embed_query("dimension"), self.retry_waits))
         return known
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -50,16 +50,50 @@ def test_a_failed_batch_is_tried_again_after_1_2_and_4_seconds(server: ChatServe
     model = embedder(server)
     assert model.dimension == 8  # asked for once
     waits: list[float] = []
-    server.script[:] = [Step(status=500), Step(status=429), Step(status=503), Step(status=500), Step()]
+    server.script[:] = [Step(status=500), Step(status=429), Step(status=503), Step()]
     vectors, reasons = embed_texts(model, TEXTS, sleep=waits.append)
     assert waits == [1, 2, 4]
     assert (set(vectors), reasons) == (set(TEXTS), {})
 
 
+@pytest.mark.parametrize("at_a_time", [1, 3])
+def test_only_the_failed_batch_is_sent_again(server: ChatServer, at_a_time: int) -> None:
+    model = embedder(server, batch_size=1, max_concurrency=at_a_time)
+    assert model.dimension == 8
+    server.requests.clear()
+    server.script[:] = [Step(), Step(), Step(status=429), Step()]
+    waits: list[float] = []
+    vectors, reasons = embed_texts(model, TEXTS, sleep=waits.append)
+    assert (set(vectors), reasons, waits) == (set(TEXTS), {}, [1])
+    sent = [request["input"][0] for request in server.requests]
+    assert sorted(sent) == sorted([*TEXTS.values(), next(text for text in sent if sent.count(text) == 2)])
+    assert all((vectors[key] == model.encode([text])[0]).all() for key, text in TEXTS.items())
+
+
+def test_no_more_batches_are_under_way_than_are_set(server: ChatServer) -> None:
+    model = embedder(server, batch_size=1, max_concurrency=3)
+    assert model.dimension == 8
+    server.script[:] = [Step(seconds=0.1)]
+    started = time.monotonic()
+    vectors, _ = embed_texts(model, TEXTS)
+    assert len(vectors) == 7
+    assert 0.3 <= time.monotonic() - started < 0.65  # three rounds of .1 s; one by one it would be .7
+
+
+def test_a_query_is_tried_again_too(server: ChatServer) -> None:
+    class Quick(OpenAIEmbedder):
+        retry_waits: ClassVar[tuple[float, ...]] = (0.0, 0.0, 0.0)
+
+    model = Quick(model="fake", base_url=server.base_url, api_key=SecretStr("test"))
+    server.script[:] = [Step(status=503), Step(status=429), Step()]
+    assert len(model.embed_query("pump")) == 8
+    assert len(server.requests) == 3
+
+
 def test_a_batch_that_never_comes_through_is_told_and_the_others_stay(server: ChatServer) -> None:
     model = embedder(server, batch_size=4)
     assert model.dimension == 8
-    server.script[:] = [*[Step(status=500)] * 5, Step()]
+    server.script[:] = [*[Step(status=500)] * 4, Step()]
     vectors, reasons = embed_texts(model, TEXTS, sleep=lambda _: None)
     assert (len(vectors), len(reasons)) == (3, 4)
     assert all("planned failure 500" in reason for reason in reasons.values())

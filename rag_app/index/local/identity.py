@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from rag_app.errors import ConfigError, IndexMismatchError
 
@@ -92,14 +93,20 @@ def _named(fingerprint: Mapping[str, Any]) -> str:
 
 def canaries_of(embedder: Embedder) -> list[list[float]]:
     """The vectors of the canary texts, as the manifest keeps them."""
-    return [[round(float(x), 5) for x in row] for row in embedder.encode(list(CANARIES))]
+    return [[round(float(x), 5) for x in row] for row in _canary_rows(embedder)]
+
+
+def _canary_rows(embedder: Embedder) -> npt.NDArray[np.float32]:
+    from rag_app.embed.retry import with_retry
+
+    return with_retry(lambda: embedder.encode(list(CANARIES)), embedder.retry_waits)
 
 
 def check_canaries(manifest: Mapping[str, Any], embedder: Embedder) -> None:
     """IndexMismatchError when the model gives the canary texts other vectors than it did at the build."""
     if manifest["canaries"] is None:
         return
-    built, here = np.asarray(manifest["canaries"]), embedder.encode(list(CANARIES)).astype(np.float64)
+    built, here = np.asarray(manifest["canaries"]), _canary_rows(embedder).astype(np.float64)
     if built.shape != here.shape:
         raise IndexMismatchError(
             f"{embedder.name} gives vectors of dimension {here.shape[1]}, the index has {built.shape[1]}; {_WAYS_OUT}"
