@@ -6,19 +6,17 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from langchain_core.retrievers import BaseRetriever
-
-from rag_app.embed.base import Embedder
 from rag_app.index import Index, LocalIndex
-from rag_app.ingest import IngestReport, ingest
-from rag_app.ingest import reembed as ingest_again
-from rag_app.load.walk import NO_FILES
-from rag_app.retrieve.arms import diagnosis, measure_arms, stale
 from rag_app.settings import Settings
-from rag_app.synthesize import LLMSynthesizer
 from rag_app.types import ConfigError, LoadedDocument, LoadFailure
+
+if TYPE_CHECKING:
+    from langchain_core.retrievers import BaseRetriever
+
+    from rag_app.embed import Embedder
+    from rag_app.ingest import IngestReport
 
 Progress = Callable[[int, int, str], None]
 
@@ -84,6 +82,8 @@ def add_files(
     With `sync`, a path that is not there is a ConfigError, and a folder without files a failure that takes nothing out
     unless `allow_empty`: a slip or an unmounted disk must not empty an index.
     """
+    from rag_app.ingest import ingest
+
     gone = [str(path) for path in paths if not os.path.lexists(path)] if sync else []
     if gone:
         raise ConfigError(
@@ -102,6 +102,8 @@ def _emptied(
     loaded: Iterable[LoadedDocument | LoadFailure], *, allowed: bool
 ) -> Iterator[LoadedDocument | LoadFailure]:
     """What was loaded, where a folder without files is nothing to speak of, or a failure that says what it means."""
+    from rag_app.load.walk import NO_FILES
+
     for item in loaded:
         if isinstance(item, LoadFailure) and item.reason.startswith(NO_FILES):
             if allowed:
@@ -114,11 +116,15 @@ def reembed(
     settings: Settings, directory: str | Path, *, progress: Progress | None = None
 ) -> tuple[LocalIndex, IngestReport]:
     """All vectors of the index at `directory` anew, with the settings' embedder, and what was measured with the old."""
+    from rag_app.ingest import reembed as ingest_again
+
     index, report = ingest_again(directory, checked(settings).embed, progress=progress)
     return index, _with_arms(index, report, progress)
 
 
 def _with_arms(index: LocalIndex, report: IngestReport, progress: Progress | None) -> IngestReport:
+    from rag_app.retrieve.arms import diagnosis, measure_arms, stale
+
     if not stale(index.notes, len(index)):
         return report
     index.set_notes({**index.notes, "arms": measure_arms(index, progress=progress)})
@@ -163,7 +169,7 @@ def build_stages(settings: Settings, index: LocalIndex, *, chat_model: Any = Non
 def chat_model_of(settings: Settings) -> Any:
     """The chat model that `synthesize` names; None when the answers need none. ConfigError when it cannot be made."""
     synthesizer = settings.synthesize
-    return synthesizer.language_model() if isinstance(synthesizer, LLMSynthesizer) else None
+    return synthesizer.language_model() if synthesizer.kind == "llm" else None
 
 
 def bind(component: Any, **runtime: Any) -> Any:
