@@ -4,8 +4,8 @@
 
 Each round runs, in turn, `import typer, langchain_core.retrievers` (what every LangChain command line imports), a
 Python that does nothing, and each command; figures are medians. `ours` is the wall time of a command less that of the
-imports of others in the same run. Byte code is kept for all sides, as an installation keeps it. Prints a line of JSON for
-each command; `cpu` counts the processor's time of the same processes, which the neighbors disturb less.
+imports of others in the same run. Byte code is kept for all sides, as an installation keeps it. Prints a line of JSON
+for each command; `cpu` counts the processor's time of the same processes, which the neighbors disturb less.
 """
 
 from __future__ import annotations
