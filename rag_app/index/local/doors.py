@@ -134,7 +134,10 @@ def check_queries(vectors: npt.ArrayLike, dimension: int) -> npt.NDArray[np.floa
 
 
 def unit_vectors(vectors: Mapping[str, Array | None] | None, dimension: int) -> dict[str, Array | None]:
-    """Given vectors by chunk id, of unit length; EmbeddingError names the chunks whose vector cannot be compared."""
+    """Given vectors by chunk id, of unit length; EmbeddingError names the chunks whose vector cannot be compared.
+
+    Arrays of single precision that have unit length are handed on, not copied.
+    """
     there = {chunk_id: vector for chunk_id, vector in (vectors or {}).items() if vector is not None}
     if not there or dimension == 0:
         return dict.fromkeys(vectors or {}) if dimension else {}
@@ -143,11 +146,20 @@ def unit_vectors(vectors: Mapping[str, Array | None] | None, dimension: int) -> 
     given: Any = list(there.values())
     with contextlib.suppress(TypeError, ValueError):  # of different sizes, or no numbers: the check says which
         given = np.asarray(given, dtype=np.float32)
+    if _are_units(given, dimension) and all(getattr(vector, "dtype", None) == np.float32 for vector in there.values()):
+        return dict(vectors or {})
     rows = check_vectors(given, list(there), dimension=dimension)
     norms = np.linalg.norm(rows.astype(np.float64), axis=1)
     off = np.abs(norms - 1) > _UNIT
     rows[off] = rows[off] / norms[off, None]
     return {**dict.fromkeys(vectors or {}), **dict(zip(there, rows, strict=True))}
+
+
+def _are_units(rows: Any, dimension: int) -> bool:
+    if not isinstance(rows, np.ndarray) or rows.ndim != 2 or rows.shape[1] != dimension:
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool((np.abs(np.vecdot(rows, rows) - 1) < _UNIT).all())
 
 
 def check_chunks(document: LoadedDocument, chunks: Sequence[Document]) -> None:
