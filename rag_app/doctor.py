@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import importlib.metadata
 import importlib.util
 import os
@@ -10,6 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from rag_app.index import LocalIndex
+from rag_app.index.local.identity import canary_cosine
 from rag_app.pipeline import open_index
 from rag_app.rerank import CrossEncoderReranker
 from rag_app.retrieve.arms import diagnosis, trust
@@ -132,6 +135,7 @@ def _index(settings: Settings, directory: str) -> Iterator[Finding]:
             yield Finding("index files", "ok", "every file has its checksum")
         index.embed_query("a test question")  # the first query holds the model against the canary vectors
         yield Finding("index model", "ok", f"{settings.embed.name} gives the vectors it gave at the build")
+        yield _age(index)
         yield _versions(index.manifest.get("embedder") or {}, settings.embed.fingerprint())
         finding = diagnosis(index.notes)
         if finding is None:
@@ -140,6 +144,16 @@ def _index(settings: Settings, directory: str) -> Iterator[Finding]:
             yield Finding(
                 "language", "note", finding, "take a multilingual embedder (`rag-app models`), then --reembed"
             )
+
+
+def _age(index: LocalIndex) -> Finding:
+    """When the index's vectors were first made, and how near the model of today comes to them."""
+    created = dt.datetime.fromisoformat(index.manifest["created"])
+    days = (dt.datetime.now(dt.UTC) - created).days
+    likeness = canary_cosine(index.manifest, index.embedder)
+    return Finding(
+        "model age", "ok", f"vectors since {created:%Y-%m-%d}, {days} days; canary texts have cosine {likeness:.4f}"
+    )
 
 
 def _versions(built: Mapping[str, Any], here: Mapping[str, Any]) -> Finding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from rag_app.cli import main
 from rag_app.doctor import Finding, diagnose
 from rag_app.embed import HashingEmbedder
 from rag_app.index import LocalVectorStore
+from rag_app.index.local.manifest import write_manifest
 from rag_app.settings import Settings
 
 LLM = ["embed.kind=hashing", "synthesize.kind=llm", "synthesize.model=openai:some-model"]
@@ -72,3 +74,22 @@ def test_an_index_that_cannot_be_used_is_exit_code_3_with_a_remedy(
     assert [check["name"] for check in failed] == ["index"]
     assert "rag-app index" in failed[0]["remedy"]
     assert failed[0]["finding"]
+
+
+def test_the_age_of_the_vectors_and_a_drift_of_the_model_are_shown(tmp_path: Path) -> None:
+    class Revised(HashingEmbedder):
+        built: str = "1"
+
+        @property
+        def revision(self) -> str | None:
+            return self.built
+
+    store = LocalVectorStore.from_texts(["the pump"], Revised(), path=tmp_path / "index")
+    then = dt.datetime.now(dt.UTC) - dt.timedelta(days=400)
+    write_manifest(tmp_path / "index", {**store.index.manifest, "created": then.isoformat(timespec="seconds")})
+    settings = Settings.resolve(None, ["embed.kind=hashing"])
+    found = {finding.name: finding for finding in diagnose(settings, str(tmp_path / "index"))}
+    assert found["model age"].finding == f"vectors since {then:%Y-%m-%d}, 400 days; canary texts have cosine 1.0000"
+    assert found["model drift"].outcome == "note"
+    assert "revision: '1' then, None now" in found["model drift"].finding
+    assert "--reembed" in found["model drift"].remedy

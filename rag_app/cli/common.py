@@ -89,7 +89,8 @@ def filter_from_json(text: str) -> dict[str, Any]:
     try:
         tree = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f'--filter {text!r} is not JSON ({error}); write \'{{"source": "a.md"}}\'') from None
+        shown = text if len(text) <= 80 else text[:77] + "..."
+        raise ConfigError(f'--filter {shown!r} is not JSON ({error}); write \'{{"source": "a.md"}}\'') from None
     if not isinstance(tree, dict):
         raise ConfigError(f'--filter: a {type(tree).__name__} is no filter; write \'{{"source": "a.md"}}\'')
     parse_filter(tree)

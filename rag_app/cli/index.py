@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -48,7 +51,7 @@ def register(app: typer.Typer) -> None:
             raise ConfigError("--sync needs the files and folders to compare with")
         if allow_empty and not sync:
             raise ConfigError("--allow-empty says what --sync may take out; add --sync, or leave it away")
-        with progress_bar() as progress:
+        with progress_bar() as progress, _room(index):
             report = _run(settings, index, files, gone, sync, allow_empty, rebuild, reembed, dry_run, progress)
         if json_:
             emit({**report_json(report), **({"dry_run": True} if dry_run else {})})
@@ -71,12 +74,28 @@ def register(app: typer.Typer) -> None:
         from rag_app.index.import_faiss import import_faiss as run
 
         settings = load_settings(config, sets)
-        made = run(folder, index, embedder=settings.embed, settings=settings.index, name=name)
+        with _room(index):
+            made = run(folder, index, embedder=settings.embed, settings=settings.index, name=name)
         result = {"documents": made.manifest["counts"]["documents"], "chunks": len(made), "index": index}
         if json_:
             emit(result)
         else:
             console().print(f"{result['chunks']} chunks from {folder} are in {index}", markup=False)
+
+
+@contextlib.contextmanager
+def _room(folder: str) -> Iterator[None]:
+    """A full disk as one sentence."""
+    from rag_app.types import RagAppError
+
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise
+        raise RagAppError(
+            f"no room for the index in {folder} ({error.strerror}): what was committed stays; make room, run it again"
+        ) from error
 
 
 def _sort_out(paths: list[str], delete: list[str]) -> tuple[list[str], list[str]]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rag_app.trace import Explanation, Ranked
 
 RANKINGS = ("bm25", "dense", "hybrid", "rerank")
+_SHOWN = 160  # characters of a hit's text
 _SLICE = 64  # queries embedded together; results come out as soon as a slice is done
 
 
@@ -106,7 +107,7 @@ class Searcher:
                 own = row.get("filter")
                 if own is not None:
                     parse_filter(own)
-                filters.append({"$and": [condition, own]} if condition and own else own or condition)
+                filters.append(both(condition, own))
             except RagAppError as error:
                 errors[place] = error
                 filters.append(None)
@@ -128,6 +129,11 @@ class Searcher:
         seen = {document.id for document in ranked}
         rest = [document for document in candidates if document.id not in seen]
         return Ranked([*ranked, *rest][: self.top_k], ranked.trace)
+
+
+def both(condition: Any, own: Any) -> Any:
+    """The filter of the command and the row's own, both of which a chunk must pass."""
+    return {"$and": [condition, own]} if condition and own else own or condition
 
 
 def make_retriever(settings: Settings, index: Any, ranking: str) -> TracedRetriever:
@@ -199,7 +205,7 @@ def _show(
         else:
             warn(f"{query}: {found}")
         return
-    account = _explained(searcher, found, explain, row.get("filter") or condition) if explain else None
+    account = _explained(searcher, found, explain, both(condition, row.get("filter"))) if explain else None
     hits = hit_rows(found)
     if as_json:
         timings = {**found.trace.timings, "total": sum(found.trace.timings.values())}
@@ -211,7 +217,7 @@ def _show(
     if account is not None:
         typer.echo(str(account))
     else:
-        _table(query, hits)
+        _list(query, hits)
 
 
 def _explained(searcher: Searcher, found: Ranked, chunk_id: str, condition: Any) -> Explanation:
@@ -220,19 +226,21 @@ def _explained(searcher: Searcher, found: Ranked, chunk_id: str, condition: Any)
     return explain(searcher.index, found.trace, chunk_id, filter=condition)
 
 
-def _table(query: str, hits: list[dict[str, Any]]) -> None:
-    from rich.markup import escape
-    from rich.table import Table
+def _list(query: str, hits: list[dict[str, Any]]) -> None:
+    """Three lines a hit, which can be read however narrow the terminal is: where it is, its ranks, its text."""
+    from rich.padding import Padding
+    from rich.text import Text
 
     from rag_app.cli.common import console
 
-    table = Table(title=escape(query), show_lines=False)
-    for name in ("#", "where", "score", "stages", "text"):
-        table.add_column(name, overflow="fold")
+    out = console()
+    if not hits:
+        out.print(Text(f"nothing found for {query!r}"))
     for hit in hits:
         page = f", page {hit['page']}" if hit["page"] else ""
-        stages = " ".join(f"{name} {place['rank']}" for name, place in hit["stages"].items())
+        stages = ", ".join(f"{name} {place['rank']}" for name, place in hit["stages"].items())
         text = " ".join(hit["text"].split())
-        where = escape(f"{hit['source']}{page}\n{hit['id']}")
-        table.add_row(str(hit["rank"]), where, f"{hit['score']:.4f}", stages, escape(text[:160]))
-    console().print(table if hits else f"nothing found for {escape(query)!r}")
+        shown = text if len(text) <= _SHOWN else text[:_SHOWN].rstrip() + "..."
+        out.print(Text.assemble((f"{hit['rank']:>3} ", "bold"), (f"{hit['source']}{page}", "bold"), f"  {hit['id']}"))
+        out.print(Padding(Text(f"{hit['score']:.4f}  {stages}", style="dim"), (0, 0, 0, 4)))
+        out.print(Padding(Text(shown), (0, 0, 0, 4)))

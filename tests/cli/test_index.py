@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -122,3 +124,23 @@ def test_allow_empty_without_sync_is_refused(capsys: pytest.CaptureFixture[str],
     assert code == 2
     assert "add --sync" in err
     assert not (tmp_path / "index").exists()
+
+
+def test_a_full_disk_is_one_sentence_and_what_was_committed_stays(folder: Path, tmp_path: Path) -> None:
+    # A limit on the size of files fails as a full disk does, in the middle of a write.
+    program = (
+        "import resource, sys\n"
+        "from rag_app.cli import main\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), resource.RLIM_INFINITY))\n"
+        "main(sys.argv[2:])\n"
+    )
+    arguments = [str(folder), "--index", str(tmp_path / "index"), *SETTINGS]
+    for limit, code in (("10000000", 0), ("20000", 1)):
+        done = subprocess.run(
+            [sys.executable, "-c", program, limit, "index", *arguments], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == code, done.stderr
+        (folder / "large.txt").write_text("\n\n".join(f"The valve number {i} is red." for i in range(3000)))
+    assert "no room for the index in" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert len(LocalIndex.open(tmp_path / "index")) == 3

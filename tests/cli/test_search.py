@@ -120,7 +120,53 @@ def test_a_missing_index_is_exit_code_3(capsys: Any, tmp_path: Path) -> None:
     assert "rag-app index" in text
 
 
-def test_the_table_shows_where_the_hits_are(capsys: Any, folder: str) -> None:
+@pytest.mark.parametrize("width", ["40", "80", "200"])
+def test_each_hit_is_shown_with_its_place_its_ranks_and_its_text(
+    capsys: Any, folder: str, width: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", width)
     code, _, text = run(capsys, "search", "holiday", "--index", folder, *HASHING)
     assert code == 0
-    assert "holiday.txt" in text
+    _, (row,), _ = run(capsys, "search", "holiday", "--index", folder, "--json", *HASHING)
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= int(width)
+    for hit in row["hits"]:
+        start = next(i for i, line in enumerate(lines) if line.startswith(f"{hit['rank']:>3} {hit['source']}"))
+        assert hit["id"] in lines[start]
+        ranks = ", ".join(f"{name} {place['rank']}" for name, place in hit["stages"].items())
+        assert lines[start + 1].strip() == f"{hit['score']:.4f}  {ranks}"
+        assert " ".join(hit["text"].split()).startswith(lines[start + 2].strip())
+
+
+def test_a_search_without_hits_says_so(capsys: Any, folder: str) -> None:
+    _, _, text = run(capsys, "search", "[zzz]", "--ranking", "bm25", "--index", folder, *HASHING)
+    assert text.strip() == "nothing found for '[zzz]'"
+
+
+def test_a_file_in_place_of_the_folder_is_told(capsys: Any, tmp_path: Path) -> None:
+    file = tmp_path / "file.txt"
+    file.write_text("the pump")
+    code, _, text = run(capsys, "search", "pump", "--index", str(file), *HASHING)
+    assert code == 3
+    assert "file.txt is a file, and an index is a folder; name the folder" in text
+    code, _, text = run(capsys, "index", str(file), "--index", str(file), *HASHING)
+    assert code == 2
+    assert "file.txt is a file, and an index is a folder" in text
+
+
+def test_a_long_filter_that_is_no_filter_is_not_repeated_in_full(capsys: Any, folder: str) -> None:
+    for filter in ('{"a":' * 9000 + "1" + "}" * 9000, '{"$not":' * 300 + "{}" + "}" * 300):
+        code, _, text = run(capsys, "search", "pump", "--index", folder, "--filter", filter, *HASHING)
+        assert code == 2
+        assert len(text) < 400
+
+
+def test_explain_knows_the_filter_of_the_command_and_of_the_row(capsys: Any, folder: str, tmp_path: Path) -> None:
+    _, (row,), _ = run(capsys, "search", "holiday", "--index", folder, "--json", *HASHING)
+    first = row["hits"][0]
+    file = tmp_path / "queries.jsonl"
+    file.write_text(json.dumps({"query": "holiday", "filter": {"source": first["source"]}}))
+    arguments = ["--queries", str(file), "--filter", '{"source": "nowhere"}', "--explain", first["id"], "--json"]
+    _, (explained,), _ = run(capsys, "search", *arguments, "--index", folder, *HASHING)
+    assert explained["hits"] == []
+    assert explained["explain"]["removed"]["rule"] == "filtered"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
-
 from rag_app.errors import ConfigError, IndexMismatchError
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from rag_app.embed import Embedder
     from rag_app.index.settings import IndexSettings
 
@@ -25,7 +25,7 @@ _SAME = 0.96
 # What a machine computes with is no part of the model: an index is opened on another machine. And whose code may run
 # is for that machine to say: an index is handed on, and its manifest may be anybody's.
 _OWN_MATTERS = {"backend", "cache_dir", "device", "trust_remote_code"}
-_WAYS_OUT = "rebuild with `rag-app index --rebuild`, or set `embed` back"
+_WAYS_OUT = "embed again with `rag-app index --reembed`, rebuild with `--rebuild`, or set `embed` back"
 
 
 def identity(embedder: Embedder) -> dict[str, Any]:
@@ -104,19 +104,29 @@ def _canary_rows(embedder: Embedder) -> npt.NDArray[np.float32]:
 
 def check_canaries(manifest: Mapping[str, Any], embedder: Embedder) -> None:
     """IndexMismatchError when the model gives the canary texts other vectors than it did at the build."""
+    lowest = canary_cosine(manifest, embedder)
+    if not lowest >= _SAME:  # NaN is not the same either
+        raise IndexMismatchError(
+            f"{embedder.name} has changed since the index was built: a canary text has cosine {lowest:.3f} to its "
+            f"vector of then, expected {_SAME} or more; {_WAYS_OUT}"
+        )
+
+
+def canary_cosine(manifest: Mapping[str, Any], embedder: Embedder) -> float:
+    """The lowest cosine of a canary text's vector with that of the build: 1 for the same model, to 5 digits.
+
+    1 when the manifest has none; IndexMismatchError for another dimension.
+    """
     if manifest["canaries"] is None:
-        return
+        return 1.0
+    import numpy as np
+
     built, here = np.asarray(manifest["canaries"]), _canary_rows(embedder).astype(np.float64)
     if built.shape != here.shape:
         raise IndexMismatchError(
             f"{embedder.name} gives vectors of dimension {here.shape[1]}, the index has {built.shape[1]}; {_WAYS_OUT}"
         )
-    lowest = float((built * here).sum(axis=1).min())
-    if lowest < _SAME:
-        raise IndexMismatchError(
-            f"{embedder.name} has changed since the index was built: a canary text has cosine {lowest:.3f} to its "
-            f"vector of then, expected {_SAME} or more; {_WAYS_OUT}"
-        )
+    return float((built * here).sum(axis=1).min())
 
 
 def settings_of(built: IndexSettings | Mapping[str, Any]) -> IndexSettings:
@@ -141,9 +151,13 @@ def check_settings(manifest: Mapping[str, Any], settings: IndexSettings) -> Inde
     IndexMismatchError when the given analyzer is another one than the index was built with.
     """
     built = settings_of(manifest["settings"])
-    if settings.analyzer != built.analyzer:
+    then, now = built.analyzer.model_dump(), settings.analyzer.model_dump()
+    differ = [
+        f"{key} {then.get(key)!r} against {now.get(key)!r}" for key in {**then, **now} if then.get(key) != now.get(key)
+    ]
+    if differ or type(settings.analyzer) is not type(built.analyzer):
         raise IndexMismatchError(
-            f"the index was built with the analyzer {built.analyzer!r}, the settings ask for {settings.analyzer!r}; "
+            f"the index was built with another analyzer than the settings ask for: {', '.join(differ)}; "
             "rebuild with `rag-app index --rebuild`, or set `index.analyzer` back"
         )
     return settings

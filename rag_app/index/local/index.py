@@ -76,6 +76,8 @@ class LocalIndex(IndexEmbedding):
             raise ConfigError(f"there is an index in {folder} already; open it, or overwrite it with `--rebuild`")
         if not (folder / NAME).exists() and folder.is_dir() and any(p.name not in OWN for p in folder.iterdir()):
             raise ConfigError(f"{folder} is not empty and holds no index; name a new folder for it")
+        if folder.exists() and not folder.is_dir():
+            raise ConfigError(f"{folder} is a file, and an index is a folder; name another place for it")
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:

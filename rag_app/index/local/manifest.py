@@ -56,7 +56,9 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """
     try:
         raw = (folder / NAME).read_text(encoding="utf-8")
-    except (FileNotFoundError, NotADirectoryError):
+    except NotADirectoryError:
+        raise IndexMissingError(f"{folder} is a file, and an index is a folder; name the folder") from None
+    except FileNotFoundError:
         raise IndexMissingError(
             f"there is no index in {folder}; make one with `rag-app index PATH... --index {folder}`"
         ) from None

@@ -171,9 +171,9 @@ def test_a_rebuild_keeps_the_old_index_until_its_first_commit(filled: Path, pair
 
 
 def test_another_embedder_or_analyzer_is_named_with_both_values_and_the_way_out(filled: Path) -> None:
-    with pytest.raises(IndexMismatchError, match=r"hashing-16.*hashing-64.*--rebuild"):
+    with pytest.raises(IndexMismatchError, match=r"hashing-16.*hashing-64.*--reembed.*--rebuild.*set `embed` back"):
         LocalIndex.open(filled, embedder=HashingEmbedder(dimensions=64))
-    with pytest.raises(IndexMismatchError, match=r"analyzer.*german.*--rebuild"):
+    with pytest.raises(IndexMismatchError, match=r"analyzer.*: language 'auto' against 'german'; .*--rebuild"):
         LocalIndex.open(filled, settings=IndexSettings(analyzer=Analyzer(language="german")))
 
 
@@ -182,6 +182,18 @@ class Changed(HashingEmbedder):
 
     def _encode(self, texts: Any, *, query: bool) -> Any:
         return -1 * super()._encode([text + " x y z" for text in texts], query=query)  # type: ignore[operator]
+
+
+class Broken(HashingEmbedder):
+    """The same name; what it gives is no vector."""
+
+    def _encode(self, texts: Any, *, query: bool) -> Any:
+        return float("nan") * super()._encode(texts, query=query)  # type: ignore[operator]
+
+
+def test_a_model_that_gives_no_numbers_any_more_is_noticed(filled: Path) -> None:
+    with pytest.raises(IndexMismatchError, match="has changed since the index was built"):
+        LocalIndex.open(filled, embedder=Broken(dimensions=16)).dense("pump", k=1)
 
 
 def test_changed_weights_under_an_old_name_are_noticed_by_the_canaries(filled: Path) -> None:
