@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import re
-import string
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
@@ -28,7 +27,6 @@ _MARKS = (
 )
 _LEXICON_SIZE = 1 << 18
 _LONGEST_KEPT = 40
-_PUNCTUATION = string.punctuation.replace("_", "")
 _JOIN = "[-._'’/\u2010\u2011]"
 _CHAR = rf"(?:[^\W{_RUNS}]|[{_MARKS}])"
 _ASCII_WORD = re.compile(r"\w+(?:[-._'/]\w+)*", re.ASCII)
@@ -85,30 +83,35 @@ class Analyzer(BaseModel):
         stem = self._stem_for(self.detect(text) if language is None else language)
         lookup = _lexicon(stem, self.parts, self.cjk).__getitem__
         # No word reaches over a space; looking pieces up is much faster than finding the words in them.
-        return list(itertools.chain.from_iterable(map(lookup, text.split())))
+        return list(chain.from_iterable(map(lookup, text.split())))
 
     def index_terms(self, text: str, *, language: str) -> list[str]:
         """The terms to index: those of `terms`, and the single characters of CJK runs, to be asked for alone."""
-        return list(itertools.chain.from_iterable(self.index_terms_each(text.split(), language=language)))
+        return self.terms(text, language=language) + self._single_characters(text)
 
-    def index_terms_each(self, pieces: Iterable[str], *, language: str) -> Iterator[Sequence[str]]:
-        """`index_terms` of each of many short texts without spaces in them.
+    def _single_characters(self, text: str) -> list[str]:
+        if self.cjk != "bigrams" or text.isascii():
+            return []
+        return list(chain.from_iterable(run for run in _RUN.findall(text) if len(run) > 1))
 
-        Most are a plain word between punctuation; those are stemmed all at once, which is several times faster.
+    def index_terms_each(self, words: Iterable[str], *, language: str) -> Iterator[Sequence[str]]:
+        """`index_terms` of each of many words, told apart by a `WordTable`.
+
+        The parts of all are found by one search: several times as fast as in one word after the other.
         """
-        pieces, stem = list(pieces), self._stem_for(language)
-        lookup = _lexicon(stem, self.parts, self.cjk).__getitem__
-        bare = [piece.strip(_PUNCTUATION) for piece in pieces]
-        words = list(dict.fromkeys([word.lower() for word in bare if word.isalpha() and word.isascii()]))
-        stems = dict(zip(words, words if stem is None else map(_stemmer(stem), words), strict=True))
-        for piece, word in zip(pieces, bare, strict=True):
-            if word.isalpha() and word.isascii():
-                yield (stems[word.lower()],)
-                continue
-            terms: Sequence[str] = lookup(piece)
-            if self.cjk == "bigrams" and not piece.isascii():
-                terms = [*terms, *itertools.chain.from_iterable(run for run in _RUN.findall(piece) if len(run) > 1)]
-            yield terms
+        words, stems = list(words), _Stems(self._stem_for(language))
+        stems.learn([word for word in words if word.isascii() and word.isalpha()])
+        composed = [word for word in words if self.parts and word.isascii() and not word.isalpha()]
+        parts_of = dict(zip(composed, _found_in_each(_ASCII_PART, composed), strict=True))
+        for word in words:
+            if word in stems:
+                yield (stems[word],)
+            elif word.isascii():
+                parts = parts_of.get(word, [word])
+                yield [stems[word]] if parts == [word] else [word, *[stems[part] for part in parts]]
+            else:
+                terms = [_word_terms(each, stems, self.parts, self.cjk) for each in _WORD.findall(word)]
+                yield [*chain.from_iterable(terms), *self._single_characters(word)]
 
     def query_terms(self, text: str, *, languages: Sequence[str]) -> dict[str, int]:
         """Terms to look up, with how often the query has them: each word in each of `languages`.
@@ -144,30 +147,43 @@ class Analyzer(BaseModel):
                 yield term, start + a, start + b
 
 
+class _Stems(dict[str, str]):
+    """The stem of each word met so far; what is not all letters, and any word where `language` is None, stays."""
+
+    def __init__(self, language: str | None) -> None:
+        super().__init__()
+        self._stem = None if language is None else _stemmer(language)
+
+    def learn(self, words: Sequence[str]) -> None:
+        """Take in the stems of many words that are all letters."""
+        self.update(zip(words, words if self._stem is None else map(self._stem, words), strict=True))
+
+    def __missing__(self, word: str) -> str:
+        stem = self[word] = word if self._stem is None or not word.isalpha() else self._stem(word)
+        return stem
+
+
 class _Lexicon(dict[str, tuple[str, ...]]):
     """The terms of each word, or piece of text between spaces, met so far; forgets all when it has grown large."""
 
     def __init__(self, stem: str | None, parts: bool, cjk: str) -> None:
         super().__init__()
-        self._settings = (stem, parts, cjk)
+        self._stem, self._settings = stem, (parts, cjk)
 
     def __missing__(self, piece: str) -> tuple[str, ...]:
         if len(self) >= _LEXICON_SIZE:
             self.clear()
-        bare = piece.strip(_PUNCTUATION)
-        if bare.isascii() and bare.isalpha():
-            words = [bare]
-        else:
-            words = (_ASCII_WORD if piece.isascii() else _WORD).findall(piece)
-        terms = tuple(itertools.chain.from_iterable([self._of_word(word, piece) for word in words]))
+        stems = _Stems(self._stem)
+        words = (_ASCII_WORD if piece.isascii() else _WORD).findall(piece)
+        terms = tuple(chain.from_iterable([self._of_word(word, piece, stems) for word in words]))
         if len(piece) <= _LONGEST_KEPT:
             self[piece] = terms
         return terms
 
-    def _of_word(self, word: str, piece: str) -> tuple[str, ...]:
+    def _of_word(self, word: str, piece: str, stems: Mapping[str, str]) -> tuple[str, ...]:
         known = self.get(word)
         if known is None:
-            known = _word_terms(word, *self._settings)
+            known = _word_terms(word, stems, *self._settings)
             if len(word) <= _LONGEST_KEPT and word is not piece:
                 self[word] = known
         return known
@@ -178,18 +194,27 @@ def _lexicon(stem: str | None, parts: bool, cjk: str) -> _Lexicon:
     return _Lexicon(stem, parts, cjk)
 
 
-def _word_terms(word: str, stem: str | None, parts: bool, cjk: str) -> tuple[str, ...]:
+def _word_terms(word: str, stems: Mapping[str, str], parts: bool, cjk: str) -> tuple[str, ...]:
     if word.isascii():
         lower = word.lower()
         inner: list[str] = [lower] if word.isalpha() or not parts else _ASCII_PART.findall(lower)
         # The whole of an identifier is a name and stays as it is; words, alone or as parts of it, are stemmed.
-        stems = [_stemmed(part, stem) for part in inner]
-        return tuple(stems if inner == [lower] else [lower, *stems])
+        stemmed = [stems[part] for part in inner]
+        return tuple(stemmed if inner == [lower] else [lower, *stemmed])
     if _RUN.match(word):
         return tuple(_fold(word[a:b]) for a, b in _word_spans(word, parts, cjk))
     spans = _word_spans(word, parts, cjk)
     whole = () if spans[0] == (0, len(word)) and len(spans) == 1 else (_fold(word),)
-    return whole + tuple(_stemmed(_fold(word[a:b]), stem) for a, b in spans[len(whole) :])
+    return whole + tuple(stems[_fold(word[a:b])] for a, b in spans[len(whole) :])
+
+
+def _found_in_each(pattern: re.Pattern[str], lines: Sequence[str]) -> Iterator[list[str]]:
+    """What the pattern finds in each line, by one search; no match may reach over the end of a line."""
+    found = re.findall(rf"{pattern.pattern}|\n", "".join([f"{line}\n" for line in lines]), pattern.flags)
+    start = 0
+    for end in [place for place, match in enumerate(found) if match == "\n"]:
+        yield found[start:end]
+        start = end + 1
 
 
 def _word_spans(word: str, parts: bool, cjk: str) -> list[tuple[int, int]]:
@@ -206,10 +231,6 @@ def _word_spans(word: str, parts: bool, cjk: str) -> list[tuple[int, int]]:
 def _fold(word: str) -> str:
     folded = word.casefold()
     return folded if folded.isascii() else unicodedata.normalize("NFKC", folded).casefold()
-
-
-def _stemmed(word: str, language: str | None) -> str:
-    return word if language is None or not word.isalpha() else _stemmer(language)(word)
 
 
 @functools.lru_cache(maxsize=64)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
+from itertools import chain
 
 # Names are Snowball's. Lists are short on purpose: words that fill queries and texts, none that carries a subject.
 _WORDS: Mapping[str, str] = {
@@ -90,6 +92,7 @@ _LANGUAGES_OF: Mapping[str, tuple[str, ...]] = {
 }
 
 _LETTERS = re.compile(r"[^\W\d_]+")
+_ASCII_LETTERS = {code: chr(code).lower() if chr(code).isalpha() else " " for code in range(128)}
 _SPACELESS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _SCRIPTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("russian", re.compile("[\u0400-\u04ff]")),
@@ -111,13 +114,11 @@ def detect_language(text: str, default: str = "english") -> str:
     if len(text) > 3 * _WINDOW:
         middle = len(text) // 2
         text = " ".join((text[:_WINDOW], text[middle : middle + _WINDOW], text[-_WINDOW:]))
-    words = _LETTERS.findall(text.casefold())
+    # Splitting is twice as fast as searching.
+    words = text.translate(_ASCII_LETTERS).split() if text.isascii() else _LETTERS.findall(text.casefold())
     if not text.isascii() and len(_SPACELESS.findall(text)) * 4 > sum(map(len, words)):
         return "none"
-    counts: dict[str, int] = {}
-    for word in filter(_LANGUAGES_OF.__contains__, words):
-        for language in _LANGUAGES_OF[word]:
-            counts[language] = counts.get(language, 0) + 1
+    counts = Counter(chain.from_iterable([_LANGUAGES_OF[word] for word in words if word in _LANGUAGES_OF]))
     if counts:
         # Ties go to the language that stands first in the list.
         best = min(counts, key=lambda language: (-counts[language], LANGUAGES.index(language)))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from rag_app.index.local.container import Array, Strings, encode, pack
 from rag_app.index.local.records import plain, revived
 from rag_app.values import as_date
 
+_dumped = json.JSONEncoder(ensure_ascii=False).encode
 # Text that chunks carry for the embedder is no field to filter by.
 _UNLISTED = frozenset({"embed_text"})
 
@@ -35,26 +38,25 @@ def kind_of(value: Any) -> str:
 
 def build_columns(rows: Iterable[Mapping[str, Any]]) -> tuple[dict[str, Array], list[dict[str, Any]]]:
     """Arrays to store and, for each field, its name and the kinds of its values."""
-    fields: dict[str, dict[Any, list[int]]] = {}
+    fields: defaultdict[str, defaultdict[Any, list[int]]] = defaultdict(lambda: defaultdict(list))
     for row, metadata in enumerate(rows):
         for field, value in flatten(metadata):
             if field in _UNLISTED:
                 continue
             try:
-                key = (type(value), value)
-                fields.setdefault(field, {}).setdefault(key, []).append(row)
+                fields[field][type(value), value].append(row)
             except TypeError:  # a list or an object: its JSON is its key
-                key = (None, json.dumps(plain(value, field)))  # type: ignore[assignment]
-                fields.setdefault(field, {}).setdefault(key, []).append(row)
+                fields[field][None, _dumped(plain(value, field))].append(row)
     arrays: dict[str, Array] = {}
     descriptions: list[dict[str, Any]] = []
     for i, (field, values) in enumerate(sorted(fields.items())):
-        decoded = [revived(json.loads(key[1])) if key[0] is None else key[1] for key in values]
-        texts = [encode(json.dumps(plain(value, field), ensure_ascii=False)) for value in decoded]
+        decoded = [revived(json.loads(text)) if kind is None else text for kind, text in values]
+        texts = [encode(_dumped(plain(value, field))) for value in decoded]
         arrays[f"column{i}.values"], arrays[f"column{i}.offsets"] = pack(texts)
         sizes = np.fromiter(map(len, values.values()), dtype=np.int64, count=len(values))
         arrays[f"column{i}.indptr"] = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        arrays[f"column{i}.rows"] = np.fromiter((r for rs in values.values() for r in rs), np.int32, int(sizes.sum()))
+        rows_of = chain.from_iterable(values.values())
+        arrays[f"column{i}.rows"] = np.fromiter(rows_of, dtype=np.int32, count=int(sizes.sum()))
         descriptions.append({"name": field, "kinds": sorted({kind_of(value) for value in decoded})})
     return arrays, descriptions
 

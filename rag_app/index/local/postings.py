@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from rag_app.index.local.container import Array, Strings, encode
+from rag_app.text.words import WordTable
 
-_BLOCK = 1 << 22
+# Postings, and characters, that are worked on together: about as much as a processor's cache holds.
+_BLOCK = 1 << 18
+_TEXT_BLOCK = 1 << 19
 
 
 class Postings(NamedTuple):
@@ -28,65 +31,107 @@ TermsOfEach = Callable[[Iterable[str], str], Iterable[Sequence[str]]]
 
 
 def build_postings(texts: Iterable[tuple[str, str]], terms_of_each: TermsOfEach) -> Postings:
-    """The inverted lists of rows given as (text, language); `terms_of_each(pieces, language)` are the terms of each.
+    """The inverted lists of rows given as (text, language); `terms_of_each(words, language)` are the terms of each.
 
-    No term reaches over a space, so each different piece between spaces is analyzed once.
+    Each different word is analyzed once for each language.
     """
-    numbering = itertools.count()
-    pieces: dict[str, defaultdict[str, int]] = {}  # language -> piece -> number
-    flat: list[int] = []
-    lengths: list[int] = []
-    for text, language in texts:
-        if language not in pieces:
-            pieces[language] = defaultdict(numbering.__next__)
-        before = len(flat)
-        flat += map(pieces[language].__getitem__, text.split())
-        lengths.append(len(flat) - before)
+    by_language: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
+    n = 0
+    for n, (text, language) in enumerate(texts, start=1):
+        by_language[language].append((n - 1, text))
     vocabulary: defaultdict[str, int] = defaultdict(itertools.count().__next__)
-    order, sizes, values = list[int](), list[int](), list[int]()
-    for language, table in pieces.items():
-        order += table.values()
-        terms = list(terms_of_each(table, language))
-        sizes += map(len, terms)
-        values += map(vocabulary.__getitem__, itertools.chain.from_iterable(terms))
-    rows = np.repeat(np.arange(len(lengths), dtype=np.int64), _integers(lengths))
-    term_of, rows = _spread(_integers(order), _integers(sizes), _integers(values), _integers(flat), rows)
+    found = [_found_in(rows, language, vocabulary, terms_of_each) for language, rows in by_language.items()]
     names = sorted(vocabulary)  # code points stand in the order of their UTF-8
     place = np.empty(len(names), dtype=np.int64)
     place[[vocabulary[name] for name in names]] = np.arange(len(names))
-    found = np.bincount(rows, minlength=len(lengths))
-    return _assemble([encode(name) for name in names], place[term_of], rows, None, found)
+    keys, lengths = _keys(found, place, n)
+    edges = keys.searchsorted(np.arange(len(names) + 1) * n)
+    lists = []
+    for low, high in _groups(np.diff(edges), _BLOCK):
+        own = keys[edges[low] : edges[high]] - low * n
+        first = np.flatnonzero(np.diff(own, prepend=-1))
+        terms = [encode(name) for name in names[low:high]]
+        lists.append(_assemble(terms, own[first], np.diff(first, append=len(own)), lengths))
+    return _joined(lists, lengths)
 
 
-def _integers(numbers: list[int]) -> Array:
-    return np.asarray(numbers, dtype=np.int32)
+class _Found(NamedTuple):
+    """The words of some rows: blocks of (words, row of each); how many terms each word has, and these in a row."""
+
+    blocks: list[tuple[Array, Array]]
+    sizes: Array
+    values: Array
 
 
-def _spread(order: Array, sizes: Array, values: Array, pieces: Array, rows: Array) -> tuple[Array, Array]:
-    """Each occurrence of a piece as one of each of its terms: (terms, rows).
+def _found_in(
+    rows: Sequence[tuple[int, str]], language: str, vocabulary: Mapping[str, int], terms_of_each: TermsOfEach
+) -> _Found:
+    table = WordTable()
+    blocks = [_words_of(table, block) for block in _text_blocks(rows)]
+    sizes, values = list[int](), list[int]()
+    for terms in terms_of_each(table.words(), language):
+        sizes.append(len(terms))
+        values += [vocabulary[term] for term in terms]
+    return _Found(blocks, np.asarray(sizes, dtype=np.int32), np.asarray(values, dtype=np.int32))
 
-    Piece order[i] has the next sizes[i] of `values` as its terms.
+
+def _text_blocks(rows: Sequence[tuple[int, str]]) -> Iterator[Sequence[tuple[int, str]]]:
+    """The rows in groups of about `_TEXT_BLOCK` characters."""
+    start = size = 0
+    for end, (_, text) in enumerate(rows, start=1):
+        size += len(text)
+        if size >= _TEXT_BLOCK or end == len(rows):
+            yield rows[start:end]
+            start, size = end, 0
+
+
+def _words_of(table: WordTable, rows: Sequence[tuple[int, str]]) -> tuple[Array, Array]:
+    """The numbers of the words that stand in the rows, and the row of each."""
+    numbers, places = table.number([text for _, text in rows])
+    return numbers, np.asarray([row for row, _ in rows], dtype=np.int32)[places]
+
+
+def _keys(found: Iterable[_Found], place: Array, n: int) -> tuple[Array, Array]:
+    """Each occurrence of a term as a number (its place x n + row), ascending, and how many each row has.
+
+    Takes the blocks out of `found` one by one, so that they and the keys are not both in memory.
     """
-    counts, starts = np.zeros(len(order), dtype=np.int64), np.zeros(len(order), dtype=np.int64)
-    counts[order] = sizes
-    starts[order] = np.cumsum(sizes, dtype=np.int64) - sizes
-    times = counts[pieces]
+    lengths = np.zeros(n)
+    for blocks, sizes, _ in found:
+        for words, rows in blocks:
+            lengths += np.bincount(rows, sizes[words], minlength=n)
+    keys, start = np.empty(int(lengths.sum()), dtype=np.int64), 0
+    for blocks, sizes, values in found:
+        while blocks:
+            terms, rows = _spread(sizes, values, *blocks.pop())
+            keys[start : start + len(terms)] = place[terms] * n + rows
+            start += len(terms)
+    keys.sort()
+    return keys, lengths
+
+
+def _spread(sizes: Array, values: Array, words: Array, rows: Array) -> tuple[Array, Array]:
+    """Each occurrence of a word as one of each of its terms: (terms, rows)."""
+    starts = np.cumsum(sizes) - sizes
+    single = sizes[words] == 1  # nearly all
+    several, rows_of_several = words[~single], rows[~single]
+    times = sizes[several]
     ends = np.cumsum(times)
-    total = int(ends[-1]) if len(ends) else 0
-    within = np.arange(total) - np.repeat(ends - times, times)
-    return values[np.repeat(starts[pieces], times) + within], np.repeat(rows, times)
+    within = np.arange(times.sum()) - np.repeat(ends - times, times)
+    terms = np.concatenate([values[starts[words[single]]], values[np.repeat(starts[several], times) + within]])
+    return terms, np.concatenate([rows[single], np.repeat(rows_of_several, times)])
 
 
-def _assemble(terms: list[bytes], term_of: Array, row_of: Array, counts: Array | None, lengths: Array) -> Postings:
+def _groups(sizes: Array, block: int) -> Iterator[tuple[int, int]]:
+    """Terms `low` to `high` that have up to `block` postings together, or one term that has more."""
+    edges = np.unique(np.cumsum(sizes).searchsorted(np.arange(0, sizes.sum(), block), side="right"))
+    yield from itertools.pairwise([*edges.tolist(), len(sizes)])
+
+
+def _assemble(terms: list[bytes], keys: Array, counts: Array, lengths: Array) -> Postings:
+    """The lists from keys, ascending, and how often each stands."""
     n = max(1, len(lengths))
-    keys = term_of * n + row_of
-    if counts is None:
-        keys, counts = np.unique(keys, return_counts=True)
-    else:
-        order = np.argsort(keys, kind="stable")
-        keys, counts = keys[order], counts[order]
-    indptr = np.zeros(len(terms) + 1, dtype=np.int64)
-    np.cumsum(np.bincount(keys // n, minlength=len(terms)), out=indptr[1:])
+    indptr = keys.searchsorted(np.arange(len(terms) + 1) * n)
     small = np.uint16 if not len(counts) or counts.max() < 1 << 16 else np.uint32
     return Postings(terms, indptr, (keys % n).astype(np.int32), counts.astype(small), lengths.astype(np.int32))
 
@@ -105,12 +150,13 @@ def merge_postings(
     sizes = np.zeros(len(names), dtype=np.int64)
     for numbers, (_, indptr, *_) in zip(renumbered, parts, strict=True):
         sizes[numbers] += np.diff(indptr)
-    edges = np.unique(np.cumsum(sizes).searchsorted(np.arange(0, sizes.sum(), block), side="right"))
     blocks = []
-    for low, high in itertools.pairwise([*edges.tolist(), len(names)]):
+    for low, high in _groups(sizes, block):
         pieces = [_block(numbers, part, low, high) for numbers, part in zip(renumbered, parts, strict=True)]
         term_of, row_of, counts = (np.concatenate(arrays) for arrays in zip(*pieces, strict=True))
-        blocks.append(_assemble(names[low:high], term_of, row_of, counts, lengths))
+        keys = term_of * max(1, len(lengths)) + row_of
+        order = np.argsort(keys, kind="stable")
+        blocks.append(_assemble(names[low:high], keys[order], counts[order], lengths))
     return _without_empty(_joined(blocks, lengths))
 
 

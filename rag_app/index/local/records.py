@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import enum
+import functools
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from rag_app.errors import ConfigError
@@ -81,10 +83,24 @@ _ENCODERS = {
     ascii_: json.JSONEncoder(ensure_ascii=ascii_, separators=(",", ":"), default=lambda value: plain(value, ""))
     for ascii_ in (True, False)
 }
+_PLAIN = frozenset({str, int, float, bool, type(None)})
+
+
+def _is_plain(metadata: Mapping[Any, Any]) -> bool:
+    """Whether JSON has every key and value as it is, and reads none as a date; only flat lists are looked into."""
+    keys_are_plain = all(type(key) is str for key in metadata) and not _is_tag(metadata)
+    return keys_are_plain and all(
+        type(value) in _PLAIN or (type(value) is list and _PLAIN.issuperset(map(type, value)))
+        for value in metadata.values()
+    )
 
 
 def dump(record: Mapping[str, Any], what: str) -> bytes:
     """One line of JSON with its newline; ConfigError names the metadata field that cannot be stored."""
+    if _is_plain(record["metadata"]):
+        # Four times as fast as `json`; it refuses lone surrogates, and has a mind of its own about dates and paths.
+        with contextlib.suppress(ValueError):
+            return _fast_json()(record) + b"\n"
     encoder = _ENCODERS[record["text"].isascii()]  # escapes cost room where the text is full of them
     try:
         line = encoder.encode(record)
@@ -95,6 +111,13 @@ def dump(record: Mapping[str, Any], what: str) -> bytes:
         pass
     metadata = plain(record["metadata"], f"{what}: metadata")
     return encode(encoder.encode({**record, "metadata": metadata})) + b"\n"
+
+
+@functools.cache
+def _fast_json() -> Callable[[Any], bytes]:
+    from pydantic_core import to_json  # readers have no use for it
+
+    return to_json
 
 
 def chunk_line(chunk: Document) -> bytes:
