@@ -10,9 +10,11 @@ from rag_app.verify.abstention import judge_abstention
 from rag_app.verify.checks import run_checks
 from rag_app.verify.foreign import is_foreign, judge_foreign
 from rag_app.verify.joint import joint_support
+from rag_app.verify.kinds import kind_of
 from rag_app.verify.source import IndexedSource, SourceCache
-from rag_app.verify.statements import Statement, kind_of
+from rag_app.verify.statements import Statement
 from rag_app.verify.support import NOTHING, Support, claim_words, constants, support_of, without_markers
+from rag_app.verify.words import is_function_word, listed, words_of
 
 LEVEL = "lexical"
 _NUMBERS = ("number", "number absent", "number in place", "bound")
@@ -27,6 +29,10 @@ ABSENT_PART, FOUND_PART = 0.2, 0.9
 """A part of a claim covered less than the one is not in the source, covered as the other it is. On ab_dev the first
 takes "supported" from 4 claims of 521, on wice_dev from none.
 """
+
+_REPLIES = listed("yes no ja nein oui non sí")
+OWN_WORDS = 0.65
+"""From this coverage on a statement may be helped by the sentence that holds its subject."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +104,7 @@ def verify_lexical(
     claim, thresholds = statement.claim, thresholds or Thresholds.default()
     if claim.kind == "abstention" and not _says_it(statement.words, sources):
         return judge_abstention(statement, sources, LEVEL)
-    if not claim_words(statement.words):
+    if not _has_matter(statement.words):
         return Verdict(claim, "not_checkable", 0.0, LEVEL, reason="the claim has no words to look for")
     words = without_markers(statement.words)
     foreign = [source for source in sources if is_foreign(words, source)]
@@ -120,6 +126,14 @@ def verify_lexical(
     if foreign and best.label in ("not_found", "partially_supported"):
         return judge_foreign(statement, words, foreign, LEVEL)
     return Verdict(claim, best.label, best.score, LEVEL, evidence_of(best), checks)
+
+
+def _has_matter(words: str) -> bool:
+    """Is there a word to look for? A bare "Yes." or "No, it does not." says what its question says."""
+    found = claim_words(words)
+    if not any(word.text.casefold() in _REPLIES for word in words_of(words)):
+        return bool(found)
+    return any(not is_function_word(word.stem) and word.text.casefold() not in _REPLIES for word in found)
 
 
 def _says_it(words: str, sources: Sequence[IndexedSource]) -> bool:
@@ -144,12 +158,19 @@ class LexicalVerifier:
 
 
 def _with_context(statement: Statement, source: IndexedSource, thresholds: Thresholds) -> Finding:
-    """A statement that opens with a pronoun: alone and with the sentence before, the better of both."""
+    """A statement whose subject stands in the sentence before: alone and with it, the better of both.
+
+    With it only when the source has the statement's own words and no check failed: the sentence before brings enough
+    words to carry anything.
+    """
     finding = judge(statement.words, source, thresholds)
-    if not statement.context or finding.label in ("supported", "contradicted"):
+    if not statement.context or finding.label in ("supported", "contradicted") or finding.vetoed():
+        return finding
+    own = finding.support
+    if own.coverage < OWN_WORDS or min(own.parts, default=1.0) < ABSENT_PART:
         return finding
     joined = support_of(f"{statement.context} {statement.words}", source)
-    if joined.score < thresholds.supported or finding.support is NOTHING:
+    if joined.score < thresholds.supported:
         return finding
     return replace(finding, score=joined.score, label="supported")
 

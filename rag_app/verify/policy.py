@@ -74,7 +74,7 @@ def recite(report: VerificationReport) -> str:
             at = verdict.claim.span.start
             last = inside[-1]
             text = text[: at + last.start()] + marker + text[at + last.end() :]
-        elif not verdict.claim.citations:
+        else:
             stop = len(claim.rstrip(".!? "))
             at = verdict.claim.span.start + stop
             text = text[:at] + marker + text[at:]

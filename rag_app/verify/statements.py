@@ -1,60 +1,24 @@
 """An answer as statements to check: clauses with their citations, their kind, and the words they inherit.
 
-Lists inherit their lead-in, table cells read "row head - column head: cell", and a statement that opens with a pronoun
-has the sentence before as context.
+Lists inherit their lead-in, table cells read "row head - column head: cell" (`inherit`), and a statement that opens
+with a pronoun has the sentence before as context.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from rag_app.cite import Bound, ParsedText, bind, parse_markers
-from rag_app.cite.segments import is_question
 from rag_app.types import Claim, Span
+from rag_app.verify.inherit import LeadIn, Structure
+from rag_app.verify.kinds import is_talk, kind_of
 
-_ABSTENTION = re.compile(
-    r"\b(?:(?:do(?:es)?|did|is|are|was|were|can|could) ?(?:not|n['’]t)\s+(?:\w+\s+){0,2}?(?:say|state|mention|contain|"
-    r"provide|specify|include|answer|find|found|enough|know|available|given|stated|mentioned|specified|provided|"
-    r"address|indicate|cover|have (?:enough|any|the))|cannot (?:answer|find|be (?:found|answered|determined))|"
-    r"no (?:information|mention|answer|evidence|details?) (?:about|on|of|in|is|was|regarding)|"
-    r"unable to (?:answer|find)|insufficient (?:information|evidence|context)|"
-    r"nicht (?:genannt|angegeben|erwähnt|beantworten)|keine angaben?)\b",
-    re.IGNORECASE,
-)
-_ABOUT_SOURCES = re.compile(
-    r"\b(?:sources?|documents?|passages?|context|excerpts?|evidence|texts?|information|provided|given|i|we|quellen?|"
-    r"dokumente?|answer)\b",
-    re.IGNORECASE,
-)
-_META = re.compile(
-    r"^\W*(?:here (?:is|are)|in (?:summary|conclusion|short)\W*$|to summarize\W*$|i hope\b|let me know|feel free|"
-    r"sure\b|of course\b|certainly\b|based on (?:the|these|your) (?:provided |given )?(?:sources|documents|context|"
-    r"passages|information)\W*$|the following\b.*:\W*$|below (?:is|are)\b|as an ai\b|note that\W*$|"
-    r"(?:sources|references|citations)\W*$)",
-    re.IGNORECASE,
-)
-_DISAGREE = re.compile(
-    r"^\W*(?:(?:however|but|note that|here|while)\b,?\s*)?(?:(?:the|these|both|some|two|three|several|cited|given|"
-    r"provided|retrieved|available|other|all)\s+)*(?:sources?|documents?|passages?|texts?|accounts|excerpts?|quellen)\s+"
-    r"(?:also\s+|clearly\s+|do not\s+|don['’]t\s+|partly\s+)?(?:disagree|agree|differ|diverge|vary|conflict|contradict|"
-    r"widersprechen|are (?:inconsistent|contradictory|in conflict|not consistent)|give (?:different|conflicting))\b"
-    r"(?!.*\bthat\b)(?!.*\d)[^.]{0,80}\W*$",
-    re.IGNORECASE,
-)
-"""Sentences about the sources themselves: "The sources disagree on this point." """
-_OPINION = re.compile(
-    r"\b(?:i (?:think|believe|feel|would (?:say|argue|recommend|suggest))|in my (?:opinion|view)|personally|"
-    r"meiner meinung|à mon avis|en mi opinión)\b",
-    re.IGNORECASE,
-)
-_INSTRUCTION = re.compile(
-    r"^\W*(?:please|let us|let['’]s|consider|make sure|remember to|be sure to|try to|don['’]t forget|bitte)\b",
-    re.IGNORECASE,
-)
 _PRONOUN = re.compile(
-    r"^\W*(?:he|she|it|they|this|these|those|that|his|her|its|their|both|such|er|sie|es|diese[rs]?|il|elle|ils|elles)\b",
+    r"^\W*(?:(?:however|but|and|so|also|then|later|moreover|furthermore|additionally|yes|no|in addition|today|now|aber|"
+    r"außerdem|mais|de plus|pero|además),?\s+)?(?:he|she|it|they|this|these|those|that|his|her|its|their|both|such|er|"
+    r"sie|es|diese[rs]?|il|elle|ils|elles)\b",
     re.IGNORECASE,
 )
 
@@ -62,7 +26,8 @@ _PRONOUN = re.compile(
 @dataclass(frozen=True, slots=True)
 class Statement:
     """A claim with what is needed to check it: `words` is its text without markers and with what it inherits;
-    `context` the sentence before when the statement opens with a pronoun, else "".
+    `context` what its subject stands in, "" when it has its own: for a pronoun the last sentence that opens with none,
+    for a clause cut off behind a marker the clause before, for an item under a sentence that sentence.
     """
 
     claim: Claim
@@ -70,94 +35,75 @@ class Statement:
     context: str = ""
 
 
-def kind_of(text: str) -> str:
-    """factual | abstention | meta | opinion | question | instruction."""
-    if is_question(text):
-        return "question"
-    if _ABSTENTION.search(text) and _ABOUT_SOURCES.search(text):
-        return "abstention"
-    if _META.search(text) or _DISAGREE.search(text):
-        return "meta"
-    if _OPINION.search(text):
-        return "opinion"
-    if _INSTRUCTION.search(text):
-        return "instruction"
-    return "factual"
-
-
 def statements_of(text: str, count: int) -> tuple[list[Statement], ParsedText]:
     """The statements of an answer over `count` numbered sources, and the answer with its phantom markers taken out.
 
-    Headings, row heads and code make none; questions, opinions and the like are statements of their kind. Spans refer
-    to the cleaned text.
+    Headings, row heads and code make none; questions, opinions and the like are statements of their kind. A list item
+    without markers of its own is cited by those of its lead-in. Spans refer to the cleaned text.
     """
     parsed = parse_markers(text, count)
     bound = bind(parsed)
+    structure = Structure(parsed)
+    wide = {(b.segment.block, b.segment.row) for b in bound if b.kind == "table" and b.segment.column > 0}
     found: list[Statement] = []
-    previous = ""
-    for clause in bound:
-        if _is_no_statement(clause, bound):
-            continue
-        words = _inherited(parsed.text, clause)
-        claim = Claim(clause.text, clause.span, clause.citations, kind_of(clause.words))
-        found.append(Statement(claim, words, previous if _PRONOUN.match(clause.words) else ""))
-        previous = clause.words
+    subject = ""
+    before: Bound | None = None
+    for clause in (b for b in bound if _is_statement(b, wide)):
+        leads = structure.lead_ins(clause.span.start) if _goes_on(clause, before) else ()
+        citations = clause.citations or next((lead.citations for lead in reversed(leads) if lead.citations), ())
+        kind = kind_of(clause.words)
+        if kind in ("opinion", "instruction") and clause.citations:
+            kind = "factual"  # whoever cites a source says that the source says so
+        context = _context(clause, before, leads, subject)
+        claim = Claim(clause.text, clause.span, citations, kind)
+        found.append(Statement(claim, _inherited(clause, leads, structure), context))
+        before = clause
+        if not context and kind != "meta":
+            subject = clause.words
     return found, parsed
 
 
-def _is_no_statement(clause: Bound, bound: Sequence[Bound]) -> bool:
+def _goes_on(clause: Bound, before: Bound | None) -> bool:
+    """Does a list item go on from its lead-in here: in its first sentence, or one that a line end cut?"""
+    if clause.kind != "list" or before is None or clause.segment.block != before.segment.block:
+        return clause.kind == "list"
+    return clause.segment == before.segment or not _STOPS.search(before.words)
+
+
+def _context(clause: Bound, before: Bound | None, leads: Sequence[LeadIn], subject: str) -> str:
+    """The words that the subject of a clause stands in; `subject` is the last sentence that had its own."""
+    if leads and not leads[-1].is_open:
+        return leads[-1].words
+    if before is not None and clause.segment == before.segment and clause.kind != "table" and _VERB.match(clause.words):
+        return before.words
+    return subject if _PRONOUN.match(clause.words) else ""
+
+
+def _is_statement(clause: Bound, wide: Container[tuple[int, int]]) -> bool:
+    """Whether the clause states something; `wide` are the rows of tables that have more than their head."""
     if clause.kind in ("heading", "definition", "code"):
-        return True
+        return False
     if clause.kind == "table" and clause.segment.column == 0:
-        row = (clause.segment.block, clause.segment.row)
-        return any((o.segment.block, o.segment.row) == row and o.segment.column > 0 for o in bound)
-    return not clause.citations and clause.words.rstrip("*_ ").endswith((":", "："))
+        return (clause.segment.block, clause.segment.row) not in wide
+    return bool(clause.citations) or not clause.words.rstrip("*_ ").endswith((":", "："))
 
 
-def _inherited(text: str, clause: Bound) -> str:
-    """The words of the clause with its lead-in, or with the heads of its table cell."""
-    # Spans of a segment refer to the text without markers; only lengths of heads matter here, so they are re-read.
+def _inherited(clause: Bound, leads: Sequence[LeadIn], structure: Structure) -> str:
+    """The words of the clause with its lead-ins, or with the heads of its table cell."""
     if clause.kind == "table":
-        heads = _heads(text, clause)
+        heads = structure.heads(clause.span.start)
         return f"{' - '.join(heads)}: {clause.words}" if heads else clause.words
-    if clause.kind == "list":
-        lead = _lead_in(text, clause)
-        if lead and not _is_sentence(clause.words):
-            return f"{lead} {clause.words}"
-    return clause.words
+    if _is_sentence(clause.words) or not all(lead.is_open for lead in leads):
+        return clause.words
+    told = (lead.words for lead in leads if not is_talk(f"{lead.words}:"))
+    return " ".join([*filter(None, told), clause.words])
 
 
-def _heads(text: str, clause: Bound) -> list[str]:
-    line_start = text.rfind("\n", 0, clause.span.start) + 1
-    line = text[line_start : (text.find("\n", clause.span.end) + 1 or len(text) + 1) - 1]
-    row = [cell.strip() for cell in line.strip().strip("|").split("|")]
-    block = text[:line_start].rstrip("\n").split("\n")
-    table = []
-    for previous in reversed(block):
-        if "|" not in previous:
-            break
-        table.append(previous)
-    head = [cell.strip() for cell in table[-1].strip().strip("|").split("|")] if table else []
-    column = clause.segment.column
-    names = [row[0] if column and row else "", head[column] if column < len(head) else ""]
-    return [_MARKER.sub("", name).strip() for name in names if _MARKER.sub("", name).strip()]
-
-
-_MARKER = re.compile(r"\s*\[[\d,\s-]+\]")
-
-
-def _lead_in(text: str, clause: Bound) -> str:
-    before = text[: clause.span.start].rstrip().split("\n")
-    for line in reversed(before):
-        if line.rstrip().endswith((":", "：")):
-            return _MARKER.sub("", line).strip().lstrip("#").rstrip(":： ").strip()
-        if line.strip() and not re.match(r"\s*(?:[-*+•]|\d+[.)])", line):
-            return ""
-    return ""
+_STOPS = re.compile(r"[.!?。]\W*$")
 
 
 def _is_sentence(words: str) -> bool:
-    return bool(re.search(r"[.!?。]\W*$", words)) and len(words.split()) > 5
+    return bool(_STOPS.search(words)) and len(words.split()) > 5
 
 
 _SPLIT = re.compile(

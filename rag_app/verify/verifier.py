@@ -16,6 +16,7 @@ from rag_app.types import Claim, ConfigError, Span, UnsupportedClaimsError, Verd
 from rag_app.verify.answer import judge_statement, judge_statements
 from rag_app.verify.claimify import claimify
 from rag_app.verify.entailment import EntailmentJudge, Scorer, cross_encoder_scorer, load_cross_encoder
+from rag_app.verify.kinds import kind_of
 from rag_app.verify.levels import Cascade, Judge, LexicalJudge
 from rag_app.verify.lexical import Thresholds
 from rag_app.verify.llm import LLMJudge
@@ -23,7 +24,7 @@ from rag_app.verify.policy import Policy, apply_policy
 from rag_app.verify.report import VerificationReport
 from rag_app.verify.review import append_flagged
 from rag_app.verify.source import IndexedSource, SourceCache
-from rag_app.verify.statements import Statement, kind_of, statements_of
+from rag_app.verify.statements import Statement, statements_of
 
 Level = Literal["lexical", "entailment", "llm"]
 

@@ -45,6 +45,11 @@ def test_recite_adds_a_marker_to_an_uncited_claim() -> None:
     assert run("The ferry to Skerry Island leaves twice a day.", "recite").text == GOOD
 
 
+def test_recite_gives_an_item_that_its_lead_in_cites_wrongly_a_marker_of_its_own() -> None:
+    text = "About Skerry Island [2]:\n- The ferry to Skerry Island leaves twice a day."
+    assert run(text, "recite").text.endswith("- The ferry to Skerry Island leaves twice a day [1].")
+
+
 def test_nothing_factual_left_means_abstaining() -> None:
     report = run(BAD, "remove")
     assert (report.text, report.abstained) == (ABSTENTION, True)
