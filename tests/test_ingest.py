@@ -10,10 +10,10 @@ import pytest
 from pydantic import Field
 
 from rag_app.embed import HashingEmbedder
-from rag_app.index import IndexSettings, LocalIndex
+from rag_app.index import BM25Settings, IndexSettings, LocalIndex
 from rag_app.ingest import check_rankings, ingest, remove, report_json
 from rag_app.split import RecursiveSplitter
-from rag_app.types import LoadedDocument, LoadFailure, Span, make_doc_id
+from rag_app.types import Hit, LoadedDocument, LoadFailure, Span, make_doc_id
 
 SPLITTER = RecursiveSplitter(chunk_size=60, chunk_overlap=0)
 
@@ -190,6 +190,38 @@ def test_no_documents_and_blank_documents_are_fine(index: LocalIndex) -> None:
 def test_every_sampled_chunk_is_found_by_both_rankings(index: LocalIndex) -> None:
     ingest(index, DOCUMENTS, SPLITTER, test=False)
     assert check_rankings(index) == (len(index), [])
+
+
+class Lying(LocalIndex):
+    """Answers as an index does whose postings, or vectors, are those of something else."""
+
+    def bm25(self, query: str, *, k: int, filter: Any = None) -> tuple[Hit, ...]:
+        return () if "number 2" in query else super().bm25(query, k=k, filter=filter)[-1:]
+
+    def bm25_terms(self, query: str, chunk_id: str) -> dict[str, float]:
+        return {} if "number 3" in query else super().bm25_terms(query, chunk_id)
+
+    def dense_by_vectors(self, vectors: Any, *, k: int, filters: Any = None, exact: bool = False) -> Any:
+        return [hits[1:3] for hits in super().dense_by_vectors(vectors, k=k, filters=filters, exact=exact)]
+
+
+def test_a_chunk_that_a_ranking_does_not_find_is_named(index: LocalIndex) -> None:
+    ingest(index, [document(f"{i}.txt", f"pump number {i} word{i}") for i in range(4)], SPLITTER, test=False)
+    tested, faults = check_rankings(Lying.open(index.path, embedder=index.embedder))
+    ids = index.chunk_ids()
+    assert tested == 4
+    assert sorted(f for f in faults if "dense" in f) == sorted(
+        f"test query: dense search does not find chunk {i} by its own vector" for i in ids
+    )
+    assert sum("BM25 does not find" in fault for fault in faults) == 4
+
+
+def test_equal_chunks_and_chunks_without_words_are_no_fault(tmp_path: Path) -> None:
+    options = IndexSettings(bm25=BM25Settings(variant="okapi"))  # whose scores may be below 0
+    index = LocalIndex.create(tmp_path / "okapi", embedder=HashingEmbedder(), settings=options)
+    texts = ["the same text"] * 30 + ["... !!!", "— — —", "🙂 🙂", "水泵过滤器堵塞", "снег идёт"]
+    report = ingest(index, [document(f"{i}.txt", text) for i, text in enumerate(texts)], SPLITTER)
+    assert (report.tested, report.warnings) == (35, ())
 
 
 def test_the_report_has_the_fields_of_the_command_line(index: LocalIndex) -> None:
