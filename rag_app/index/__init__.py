@@ -1,6 +1,6 @@
 """Chunks under two rankings, BM25 and vectors, with the documents they are spans of.
 
-Opening an index takes numpy alone; what brings pydantic or LangChain along is imported when it is first used.
+Opening an index takes Python alone; numpy comes with the first question, pydantic and LangChain with what needs them.
 """
 
 from typing import TYPE_CHECKING

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-import numpy as np
-import numpy.typing as npt
-
 from rag_app.filters import Filter
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     from langchain_core.documents import Document
 
     from rag_app.types import Hit, LoadedDocument

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,19 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from rag_app.errors import IndexDamagedError
+from rag_app.index.local.mapped import MAGIC, Container, Mapped
 
 Array = npt.NDArray[Any]
-_MAGIC = b"ragapp1\n"
 _ALIGN = 64
-
-
-def sync_file(path: Path) -> None:
-    """Wait until the file's (or folder's) content is on the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def write_arrays(path: Path, arrays: Mapping[str, Array], meta: Mapping[str, Any]) -> None:
@@ -38,39 +28,35 @@ def write_arrays(path: Path, arrays: Mapping[str, Array], meta: Mapping[str, Any
     header = json.dumps({"meta": meta, "arrays": places}, ensure_ascii=True).encode()
     header += b" " * (-(len(header) + 16) % _ALIGN)
     with path.open("wb") as out:
-        out.write(_MAGIC + len(header).to_bytes(8, "little") + header)
+        out.write(MAGIC + len(header).to_bytes(8, "little") + header)
         for array in arrays.values():
             out.write(np.ascontiguousarray(array).data if array.size else b"")
             out.write(b"\0" * (-array.nbytes % _ALIGN))
 
 
-def map_file(path: Path) -> Array:
-    """The file's bytes, memory-mapped; an empty file gives an empty array."""
-    if path.stat().st_size == 0:
-        return np.empty(0, dtype=np.uint8)
-    return np.asarray(np.memmap(path, dtype=np.uint8, mode="r"))
+def array_of(raw: Mapped) -> Array:
+    """Mapped bytes as an array; it holds on to them."""
+    return np.frombuffer(raw, dtype=np.uint8)
 
 
-def read_arrays(path: Path) -> tuple[dict[str, Array], dict[str, Any]]:
-    """The arrays (memory-mapped, read-only) and the JSON object; IndexDamagedError names a file that is none."""
-    raw = map_file(path)
+def arrays_of(container: Container) -> dict[str, Array]:
+    """The arrays of a file, read-only; IndexDamagedError names a file that does not hold what its header says."""
+    raw = array_of(container.raw)
     try:
-        if raw[:8].tobytes() != _MAGIC:
-            raise ValueError("wrong first bytes")
-        size = int.from_bytes(raw[8:16].tobytes(), "little")
-        header = json.loads(raw[16 : 16 + size].tobytes())
         arrays = {}
-        for name, (dtype, shape, offset) in header["arrays"].items():
+        for name, (dtype, shape, offset) in container.places.items():
             kind = np.dtype(dtype)
             count = int(np.prod(shape, dtype=np.int64))
-            start = 16 + size + offset
+            start = container.start + offset
             piece = raw[start : start + count * kind.itemsize]
             if len(piece) != count * kind.itemsize:
                 raise ValueError(f"array {name} is cut")
             arrays[name] = piece.view(kind).reshape(shape)
-        return arrays, header["meta"]
+        return arrays
     except (ValueError, KeyError, TypeError, OverflowError) as error:
-        raise IndexDamagedError(f"{path} is damaged ({error}); rebuild with `rag-app index --rebuild`") from error
+        raise IndexDamagedError(
+            f"{container.path} is damaged ({error}); rebuild with `rag-app index --rebuild`"
+        ) from error
 
 
 def encode(text: str) -> bytes:
@@ -141,9 +127,9 @@ class Strings:
 class Lines:
     """JSON objects, one a line, read by number from a memory-mapped file."""
 
-    def __init__(self, path: Path, offsets: Array) -> None:
+    def __init__(self, path: Path, raw: Mapped, offsets: Array) -> None:
         self._path = path
-        self._strings = Strings(map_file(path), offsets)
+        self._strings = Strings(array_of(raw), offsets)
 
     def raw(self, i: int) -> bytes:
         """Line i as bytes."""

@@ -8,19 +8,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from rag_app.errors import EmbeddingError
-from rag_app.index.local.container import Array
+from rag_app.index.local.opened import Opened
 from rag_app.index.local.reader import IndexReader
-from rag_app.index.local.records import read_chunk, text_to_index
-from rag_app.index.local.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document
 
     from rag_app.embed import Embedder
     from rag_app.embed.cache import EmbeddingCache
+    from rag_app.index.local.container import Array
     from rag_app.index.local.writer import Writer
 
 Progress = Callable[[int, int, str], None]
@@ -31,8 +28,8 @@ _SPARE = 1000
 class IndexEmbedding(IndexReader):
     """The half of the writing index that makes vectors."""
 
-    def __init__(self, path: Path, manifest: dict[str, Any], snapshot: Snapshot, embedder: Embedder | None) -> None:
-        super().__init__(path, manifest, snapshot, embedder)
+    def __init__(self, path: Path, manifest: dict[str, Any], opened: Opened, embedder: Embedder | None) -> None:
+        super().__init__(path, manifest, opened, embedder)
         self._mutex = threading.RLock()
         self._writer: Writer | None = None
         self._cache: EmbeddingCache | None = None
@@ -50,9 +47,10 @@ class IndexEmbedding(IndexReader):
         self, chunks: Sequence[Document], *, progress: Progress | None = None
     ) -> tuple[dict[str, Array], dict[str, str]]:
         """Vectors by chunk id, from the cache where it has them; and the reason for each chunk that has none."""
-        if self._snapshot.dimension == 0:
+        if self._opened.dimension == 0:
             return {}, {}
         from rag_app.embed.batches import embed_texts
+        from rag_app.index.local.records import text_to_index
 
         texts = {str(chunk.id): text_to_index(chunk) for chunk in chunks}
         texts = {chunk_id: text for chunk_id, text in texts.items() if text.strip()}
@@ -85,7 +83,7 @@ class IndexEmbedding(IndexReader):
 
         `only_when_large`: not before they are more than the index has. Does nothing while changes wait for a commit.
         """
-        if self._embedder is None or self._snapshot.dimension == 0 or self._writer is not None:
+        if self._embedder is None or self._opened.dimension == 0 or self._writer is not None:
             return 0
         with self._mutex:
             cache = self._open_cache()
@@ -100,6 +98,8 @@ class IndexEmbedding(IndexReader):
                 self.close()
 
     def _texts(self) -> Iterator[str]:
+        from rag_app.index.local.records import read_chunk, text_to_index
+
         for part in self._snapshot.segments:
-            for row in np.asarray(part.rows()).tolist():
+            for row in part.rows().tolist():
                 yield text_to_index(read_chunk("", part.segment.chunks[row]))

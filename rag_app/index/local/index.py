@@ -12,14 +12,11 @@ from typing import TYPE_CHECKING, Any
 from rag_app.errors import ConfigError, IndexLockedError
 from rag_app.filters import parse_filter
 from rag_app.index.base import FilterLike
-from rag_app.index.local.container import Array
-from rag_app.index.local.doors import OWN, check_chunks, folder_of, listed, load, read_generation, unit_vectors
+from rag_app.index.local.doors import OWN, check_chunks, folder_of, listed, load, own_embedder, read_generation
 from rag_app.index.local.embedding import IndexEmbedding, Progress
 from rag_app.index.local.identity import canaries_of, check_embedder, identity
 from rag_app.index.local.manifest import FORMAT, NAME, read_manifest
-from rag_app.index.local.part import Pending
-from rag_app.index.local.records import fingerprint_of
-from rag_app.index.local.snapshot import Snapshot
+from rag_app.index.local.opened import Committed, Opened
 
 if TYPE_CHECKING:
     from filelock import FileLock
@@ -27,17 +24,10 @@ if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
     from rag_app.embed import Embedder
+    from rag_app.index.local.container import Array
     from rag_app.index.local.writer import Writer
     from rag_app.index.settings import IndexSettings
     from rag_app.types import LoadedDocument
-
-
-def _own(embedder: Embeddings | None) -> Embedder | None:
-    if embedder is None:
-        return None
-    from rag_app.embed import as_embedder
-
-    return as_embedder(embedder)
 
 
 class LocalIndex(IndexEmbedding):
@@ -47,8 +37,8 @@ class LocalIndex(IndexEmbedding):
     at the last commit. Readers see whole commits only; `refresh` takes up those of other processes.
     """
 
-    def __init__(self, path: Path, manifest: dict[str, Any], snapshot: Snapshot, embedder: Embedder | None) -> None:
-        super().__init__(path, manifest, snapshot, embedder)
+    def __init__(self, path: Path, manifest: dict[str, Any], opened: Opened, embedder: Embedder | None) -> None:
+        super().__init__(path, manifest, opened, embedder)
         self._lock: FileLock | None = None
         self._notes: dict[str, Any] | None = None
         self._changes: dict[str, Any] = {}
@@ -68,6 +58,7 @@ class LocalIndex(IndexEmbedding):
 
         ConfigError when there is one already, unless `overwrite`: then the old one stays until the first commit.
         """
+        from rag_app.index.local.snapshot import Snapshot
         from rag_app.index.settings import IndexSettings
 
         folder = folder_of(path)
@@ -82,7 +73,7 @@ class LocalIndex(IndexEmbedding):
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ConfigError(f"the folder {folder} cannot be made ({error}); name another one") from error
-        own = _own(embedder)
+        own = own_embedder(embedder)
         manifest = {
             "format": FORMAT,
             "generation": 0,
@@ -96,7 +87,8 @@ class LocalIndex(IndexEmbedding):
             "segments": [],
             "counts": {"documents": 0, "chunks": 0},
         }
-        index = cls(folder, manifest, Snapshot([], settings, 0 if own is None else own.dimension), own)
+        opened = Committed(Snapshot([], settings, 0 if own is None else own.dimension))
+        index = cls(folder, manifest, opened, own)
         index._verified = True
         with index._mutex:
             index._begin(fresh=manifest)
@@ -114,11 +106,11 @@ class LocalIndex(IndexEmbedding):
         than those given. BM25's formula may differ: it is applied on search.
         """
         folder = folder_of(path)
-        own = _own(embedder)
-        manifest, snapshot = load(folder, settings)
+        own = own_embedder(embedder)
+        manifest, opened = load(folder, settings)
         if own is not None:
             check_embedder(manifest, own)
-        return cls(folder, manifest, snapshot, own)
+        return cls(folder, manifest, opened, own)
 
     @classmethod
     def open_or_create(
@@ -141,7 +133,7 @@ class LocalIndex(IndexEmbedding):
                 return False
             if read_manifest(self.path)["generation"] == self._manifest["generation"]:
                 return False
-            self._manifest, self._snapshot = load(self.path, self.settings)
+            self._manifest, self._opened = load(self.path, self.settings)
             return True
 
     def close(self) -> None:
@@ -194,7 +186,7 @@ class LocalIndex(IndexEmbedding):
         try:
             if fresh is None:
                 if not self._lock_is_current():
-                    self._manifest, self._snapshot = load(self.path, self.settings)
+                    self._manifest, self._opened = load(self.path, self.settings)
             elif (self.path / NAME).exists():
                 old = read_generation(self.path)
                 fresh["generation"], fresh["next_segment"] = old
@@ -204,7 +196,7 @@ class LocalIndex(IndexEmbedding):
                 self._manifest,
                 self._snapshot.segments,
                 self.settings,
-                dimension=self._snapshot.dimension,
+                dimension=self._opened.dimension,
                 embed=self._embed_or_raise,
                 clean=fresh is None,
             )
@@ -238,9 +230,13 @@ class LocalIndex(IndexEmbedding):
         `vectors` by chunk id may have any length but 0; what is not given is made at the next commit. `keep` names
         documents of the same source that stay.
         """
+        from rag_app.index.local.part import Pending
+        from rag_app.index.local.records import fingerprint_of
+        from rag_app.index.local.vectors import unit_vectors
+
         check_chunks(document, chunks)
         with self._mutex:
-            given = unit_vectors(vectors, self._snapshot.dimension)
+            given = unit_vectors(vectors, self._opened.dimension)
             pending = Pending(document, list(chunks), fingerprint or fingerprint_of(document), given)
             self._begin().put(pending, replace=replace, keep=frozenset(keep))
 
@@ -274,7 +270,8 @@ class LocalIndex(IndexEmbedding):
                 self._writer.flush()
                 if self._manifest["canaries"] is None and self._embedder is not None and self._writer.parts:
                     changes["canaries"] = canaries_of(self._embedder)
-                self._manifest, self._snapshot = self._writer.commit(changes)
+                self._manifest, snapshot = self._writer.commit(changes)
+                self._opened = Committed(snapshot)
             self._end()
 
     def merge(self) -> None:

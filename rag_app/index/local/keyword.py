@@ -17,6 +17,7 @@ import numpy as np
 from rag_app.index.base import FilterLike
 from rag_app.index.local.container import Array, encode
 from rag_app.index.local.kept import Kept
+from rag_app.index.local.opened import BuiltWith
 from rag_app.index.local.ranking import (
     best_of,
     candidates,
@@ -27,7 +28,7 @@ from rag_app.index.local.ranking import (
     term_weights,
     top,
 )
-from rag_app.index.local.state import BuiltWith, LiveSegment, State
+from rag_app.index.local.state import LiveSegment, State
 
 if TYPE_CHECKING:
     from rag_app.types import Hit

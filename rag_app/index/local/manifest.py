@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rag_app.errors import IndexDamagedError, IndexMismatchError, IndexMissingError
-from rag_app.index.local.container import sync_file
+from rag_app.index.local.mapped import sync_file
 
 FORMAT = 1
 NAME = "manifest.json"

@@ -6,21 +6,21 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
-import numpy.typing as npt
-
 from rag_app.errors import ConfigError, IndexDamagedError
 from rag_app.filters import filter_each, parse_filter
 from rag_app.index.base import FilterLike
-from rag_app.index.local.doors import check_queries, count_of, query_text
+from rag_app.index.local.doors import count_of, query_text
 from rag_app.index.local.identity import check_canaries, check_embedder, embedder_of
 from rag_app.index.local.manifest import check_contents, damaged_files
-from rag_app.index.local.snapshot import Snapshot
+from rag_app.index.local.opened import Opened
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     from langchain_core.documents import Document
 
     from rag_app.embed import Embedder
+    from rag_app.index.local.snapshot import Snapshot
     from rag_app.index.settings import IndexSettings
     from rag_app.types import Hit, LoadedDocument
 
@@ -30,10 +30,10 @@ T = TypeVar("T")
 class IndexReader:
     """Both rankings, the chunks and the documents of one committed state."""
 
-    def __init__(self, path: Path, manifest: dict[str, Any], snapshot: Snapshot, embedder: Embedder | None) -> None:
+    def __init__(self, path: Path, manifest: dict[str, Any], opened: Opened, embedder: Embedder | None) -> None:
         self.path = path
         self._manifest = manifest
-        self._snapshot = snapshot
+        self._opened = opened
         self._embedder = embedder
         self._verified = False
 
@@ -45,6 +45,10 @@ class IndexReader:
             check_embedder(self._manifest, self._embedder)
         return self._embedder
 
+    @property
+    def _snapshot(self) -> Snapshot:
+        return self._opened.snapshot
+
     def _check_canaries(self) -> None:
         if not self._verified:
             check_canaries(self._manifest, self.embedder)
@@ -54,7 +58,9 @@ class IndexReader:
         """The query's vector, (d,) of unit length; zeros for a blank query. The first call checks the canaries."""
         self._check_canaries()
         if not query_text(text).strip():
-            return np.zeros(self._snapshot.dimension, dtype=np.float32)
+            import numpy as np
+
+            return np.zeros(self._opened.dimension, dtype=np.float32)
         vector: npt.NDArray[np.float32] = self.embedder.encode([text], query=True)[0]
         return vector
 
@@ -65,7 +71,7 @@ class IndexReader:
 
     def dense(self, query: str, *, k: int, filter: FilterLike = None) -> tuple[Hit, ...]:
         """Chunks by the cosine of their vector with the query's; none for an index without vectors."""
-        if self._snapshot.dimension == 0 or len(self) == 0:
+        if self._opened.dimension == 0 or len(self) == 0:
             parse_filter(filter or {})
             return ()
         return self.dense_by_vectors(self.embed_query(query)[None], k=k, filters=[filter])[0]
@@ -83,7 +89,9 @@ class IndexReader:
         `exact` scans all rows, whatever the setting `dense`.
         EmbeddingError for another dimension or NaN, ConfigError when filters and queries differ in number.
         """
-        queries, k = check_queries(vectors, self._snapshot.dimension), count_of(k)
+        from rag_app.index.local.vectors import check_queries
+
+        queries, k = check_queries(vectors, self._opened.dimension), count_of(k)
         each = filter_each(filters, len(queries))
         return self._reading(lambda: self._snapshot.dense(queries, k=k, filters=each, exact=exact))
 
@@ -105,7 +113,7 @@ class IndexReader:
 
     def dense_score(self, query: str, chunk_ids: Sequence[str]) -> dict[str, float]:
         """The cosine of each chunk that is there."""
-        if self._snapshot.dimension == 0 or len(self) == 0:
+        if self._opened.dimension == 0 or len(self) == 0:
             return {}
         vector = self.embed_query(query)
         return self._reading(lambda: self._snapshot.dense_score(vector, chunk_ids))
@@ -139,7 +147,7 @@ class IndexReader:
         return self._snapshot.fields()
 
     def __len__(self) -> int:
-        return self._snapshot.count
+        return self._opened.count
 
     def __bool__(self) -> bool:
         return True
@@ -147,7 +155,7 @@ class IndexReader:
     @property
     def settings(self) -> IndexSettings:
         """Analyzer, BM25 and dense settings in effect."""
-        return self._snapshot.settings
+        return self._opened.settings
 
     @property
     def manifest(self) -> dict[str, Any]:

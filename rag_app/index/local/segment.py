@@ -15,24 +15,23 @@ from rag_app.index.local.container import (
     Array,
     Lines,
     Strings,
+    array_of,
+    arrays_of,
     encode,
-    map_file,
     pack,
     prefixes_of,
-    read_arrays,
-    sync_file,
     write_arrays,
     write_lines,
 )
 from rag_app.index.local.manifest import describe
+from rag_app.index.local.mapped import ARRAYS, CHUNKS, DOCUMENTS, VECTORS, SegmentFiles, map_file, sync_file
 from rag_app.index.local.neighbors import FILES, SMALLEST, Neighbors, write_neighbors
-from rag_app.index.local.postings import Postings, TermsOfEach, build_postings, merge_postings
 from rag_app.index.local.records import chunk_line, revived, text_to_index
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document
 
-ARRAYS, CHUNKS, DOCUMENTS, VECTORS = "arrays.bin", "chunks.jsonl", "documents.jsonl", "vectors.f32"
+    from rag_app.index.local.postings import Postings, TermsOfEach
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +55,13 @@ class StoredChunk:
 
 
 class Segment:
-    """Reads a segment; everything is memory-mapped at once, so that a merge may remove its files meanwhile."""
+    """Reads a segment, from its folder or from files that were mapped before."""
 
-    def __init__(self, folder: Path, dimension: int) -> None:
+    def __init__(self, folder: Path, dimension: int, files: SegmentFiles | None = None) -> None:
         self.folder = folder
         self.name = folder.name
-        arrays, meta = read_arrays(folder / ARRAYS)
+        files = files or SegmentFiles(folder)
+        arrays, meta = arrays_of(files.arrays), files.arrays.meta
         try:
             self.rows = int(meta["rows"])
             self.languages: list[str] = meta["languages"]
@@ -79,10 +79,10 @@ class Segment:
             self.posting_rows: Array = arrays["rows"]
             self.counts: Array = arrays["counts"]
             self.no_vector: Array = arrays["no_vector"]
-            self.chunks = Lines(folder / CHUNKS, arrays["chunk_lines"])
-            self.documents = Lines(folder / DOCUMENTS, arrays["document_lines"])
+            self.chunks = Lines(folder / CHUNKS, files.chunks, arrays["chunk_lines"])
+            self.documents = Lines(folder / DOCUMENTS, files.documents, arrays["document_lines"])
             self.columns = Columns(arrays, self.descriptions, self.rows)
-            vectors = map_file(folder / VECTORS).view(np.float32)
+            vectors = array_of(files.vectors).view(np.float32)
             self.vectors: Array = (
                 vectors.reshape(self.rows, dimension) if dimension else np.empty((self.rows, 0), np.float32)
             )
@@ -129,6 +129,8 @@ def write_segment(
     terms_of_each: TermsOfEach,
 ) -> dict[str, Any]:
     """Write documents and chunks as a new segment; its entry for the manifest."""
+    from rag_app.index.local.postings import build_postings
+
     documents = sorted(documents, key=lambda d: encode(d.doc_id))
     chunks = sorted(chunks, key=lambda c: encode(str(c.chunk.id)))
     number = {document.doc_id: i for i, document in enumerate(documents)}
@@ -195,7 +197,7 @@ def _finish(
     write_arrays(folder / ARRAYS, {**arrays, **columns}, {"rows": len(ids), "languages": languages, "fields": fields})
     names = [ARRAYS, CHUNKS, DOCUMENTS, VECTORS]
     if dense in FILES and dimension and len(ids) >= SMALLEST:
-        vectors = map_file(folder / VECTORS).view(np.float32).reshape(len(ids), dimension)
+        vectors = array_of(map_file(folder / VECTORS)).view(np.float32).reshape(len(ids), dimension)
         write_neighbors(folder / FILES[dense], vectors, dense)
         names.append(FILES[dense])
     for name in names:
@@ -209,6 +211,8 @@ def merge_segments(
     folder: Path, parts: Sequence[tuple[Segment, Array, Array]], *, dimension: int, dense: str
 ) -> dict[str, Any]:
     """One segment with the live rows and documents of several (segment, live rows, live documents: booleans)."""
+    from rag_app.index.local.postings import merge_postings
+
     documents = [
         StoredDocument(
             segment.doc_ids[i],

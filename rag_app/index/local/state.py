@@ -6,15 +6,17 @@ import functools
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rag_app.filters import Filter, parse_filter
 from rag_app.index.base import FilterLike
-from rag_app.index.local.container import Array
+from rag_app.index.local.container import Array, arrays_of
 from rag_app.index.local.identity import settings_of
 from rag_app.index.local.kept import Kept
+from rag_app.index.local.mapped import SegmentFiles
+from rag_app.index.local.opened import BuiltWith
 from rag_app.index.local.records import read_chunk, read_document
 from rag_app.index.local.segment import Segment
 
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
     from rag_app.index.settings import IndexSettings
     from rag_app.types import LoadedDocument
 
-BuiltWith: TypeAlias = "IndexSettings | Mapping[str, Any]"  # settings, or what the manifest says of them
 _MASK_BYTES = 16 << 20
 
 
@@ -51,6 +52,15 @@ class LiveSegment:
     def rows(self) -> Array:
         """The live rows."""
         return np.arange(self.segment.rows) if self.live is None else np.flatnonzero(self.live)
+
+
+def live_segment(files: SegmentFiles, dimension: int) -> LiveSegment:
+    """A segment with the tombstones that its files name."""
+    segment = Segment(files.folder, dimension, files)
+    if files.deleted is None:
+        return LiveSegment(segment)
+    dead = arrays_of(files.deleted)
+    return LiveSegment(segment, dead["rows"], dead["documents"])
 
 
 class State:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rag_app.filters import Filter
-from rag_app.index.local.container import Array, sync_file, write_arrays
+from rag_app.index.local.container import Array, write_arrays
 from rag_app.index.local.manifest import describe, write_manifest
+from rag_app.index.local.mapped import sync_file
 from rag_app.index.local.part import Part, Pending, open_part
 from rag_app.index.local.records import document_line, source_of
 from rag_app.index.local.segment import Segment, StoredChunk, StoredDocument, merge_segments, write_segment
