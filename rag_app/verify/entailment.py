@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rag_app.types import ConfigError, MissingExtraError, ModelError, Verdict
+from rag_app.verify.asking import why
 from rag_app.verify.foreign import FOREIGN
 from rag_app.verify.lexical import VETO, Thresholds, verify_lexical
 from rag_app.verify.source import IndexedSource
@@ -48,7 +49,7 @@ class EntailmentJudge:
         try:
             scores = self.scorer([(text, hypothesis) for _, _, text, _ in windows])
         except Exception as error:
-            reason = f"the entailment model failed: {type(error).__name__}: {error}"
+            reason = f"the entailment model failed: {why(error)}"
             return replace(lexical, label="not_checkable", score=0.0, level=self.level, reason=reason)
         if len(scores) != len(windows) or not all(math.isfinite(value) for pair in scores for value in pair):
             reason = "the entailment model gave no usable scores"

@@ -7,15 +7,14 @@ passed over is put before it once more; then the stricter verdict stands.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from langchain_core.messages import HumanMessage, SystemMessage
 from pydantic import BaseModel, ConfigDict, Field
 
 from rag_app.types import Check, Evidence, Span, Verdict
+from rag_app.verify.asking import ask, defused, why
 from rag_app.verify.foreign import FOREIGN
 from rag_app.verify.lexical import VETO, Thresholds, verify_lexical
 from rag_app.verify.source import IndexedSource
@@ -70,7 +69,7 @@ class LLMJudge:
                 again = self._checked(self._ask(statement, sentences, failed[0]), lexical, sentences)
                 verdict = max(verdict, again, key=lambda v: STRICTNESS.index(v.label))
         except Exception as error:
-            reason = f"the chat model failed: {type(error).__name__}: {error}"
+            reason = f"the chat model failed: {why(error)}"
             return replace(lexical, label="not_checkable", score=0.0, level=self.level, reason=reason)
         return verdict
 
@@ -80,10 +79,7 @@ class LLMJudge:
         doubt = f"\n{_doubt(failed)}" if failed is not None else ""
         words = _plain(without_markers(statement.words))
         text = f"<evidence>\n{lines}\n</evidence>\n\nClaim: {words}{context}{doubt}"
-        answer = self.chat_model.with_structured_output(Judgment).invoke([SystemMessage(SYSTEM), HumanMessage(text)])
-        if answer is None:
-            raise ValueError("no structured answer")
-        return answer if isinstance(answer, Judgment) else Judgment.model_validate(answer)
+        return ask(self.chat_model, Judgment, SYSTEM, text)
 
     def _checked(self, judgment: Judgment, lexical: Verdict, sentences: list[Evidence]) -> Verdict:
         """The verdict with only what could be found again in the evidence."""
@@ -139,10 +135,7 @@ def _doubt(failed: Check) -> str:
 
 def _plain(text: str) -> str:
     """One line, with the delimiters defused."""
-    return _DELIMITER.sub(r"\1 evidence", " ".join(text.split()))
-
-
-_DELIMITER = re.compile(r"(<\s*/?)\s*evidence\b", re.IGNORECASE)
+    return defused(" ".join(text.split()), "evidence")
 
 
 def _squash(text: str) -> str:

@@ -14,7 +14,8 @@ from pydantic import ConfigDict, Field, PrivateAttr
 from rag_app.cite import ParsedText
 from rag_app.types import Claim, ConfigError, Span, UnsupportedClaimsError, Verdict
 from rag_app.verify.answer import judge_statement, judge_statements
-from rag_app.verify.claimify import claimify
+from rag_app.verify.asking import limited
+from rag_app.verify.claimify import Claimifier
 from rag_app.verify.entailment import EntailmentJudge, Scorer, cross_encoder_scorer, load_cross_encoder
 from rag_app.verify.kinds import kind_of
 from rag_app.verify.levels import Cascade, Judge, LexicalJudge
@@ -48,6 +49,7 @@ class Verifier(RunnableSerializable[dict[str, Any], VerificationReport]):
     entailment_model: str | None = None
     entailment_threshold: float = Field(default=0.5, ge=0, le=1)
     claimify: bool = False
+    max_tokens: int | None = Field(default=4096, ge=1, description="The longest reply of a chat model that is asked here.")
     review_file: str | None = None
     chat_model: Any = Field(default=None, exclude=True, repr=False)
     scorer: Any = Field(default=None, exclude=True, repr=False)
@@ -76,10 +78,14 @@ class Verifier(RunnableSerializable[dict[str, Any], VerificationReport]):
                     "verify.level is llm, but there is no chat model; name one in synthesize.model with "
                     "synthesize.kind=llm, give one as chat_model, or set verify.level to lexical"
                 )
-            last = LLMJudge(self.chat_model, thresholds)
+            last = LLMJudge(self._asked(), thresholds)
         else:
             last = EntailmentJudge(self._scorer(), thresholds, supported=self.entailment_threshold)
         return Cascade(lexical, [last], thresholds, level=self.level) if self.cascade else last
+
+    def _asked(self) -> Any:
+        """The chat model as it is asked here: its replies are short, and end."""
+        return limited(self.chat_model, self.max_tokens)
 
     def _scorer(self) -> Scorer:
         if self.scorer is not None:
@@ -120,7 +126,7 @@ class Verifier(RunnableSerializable[dict[str, Any], VerificationReport]):
             report,
             self.policy,
             lambda edited: self.report(edited, evidence),
-            chat_model=self.chat_model,
+            chat_model=self._asked(),
             question=str(input.get("question", "")),
             evidence=evidence,
         )
@@ -158,7 +164,7 @@ class Verifier(RunnableSerializable[dict[str, Any], VerificationReport]):
             return statements, (parsed, [])
         if self.chat_model is None:
             raise ConfigError("verify.claimify is set, but there is no chat model; give one, or unset it")
-        statements, warnings = claimify(parsed.text, statements, self.chat_model)
+        statements, warnings = Claimifier(self._asked())(parsed.text, statements)
         return statements, (parsed, warnings)
 
 
