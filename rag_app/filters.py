@@ -105,7 +105,7 @@ def parse_filter(value: Mapping[str, Any] | Filter) -> Filter:
 
     Several keys beside each other are joined by "and". The empty dictionary passes everything.
     """
-    return value if isinstance(value, Filter) else _parse(value, "filter")
+    return _parse(value, "filter")
 
 
 def filter_each(filter: Any, queries: int) -> list[Any]:
@@ -121,6 +121,8 @@ def filter_each(filter: Any, queries: int) -> list[Any]:
 
 def _parse(value: Any, path: str) -> Filter:
     _check_depth(path)
+    if isinstance(value, Filter):
+        return value
     if not isinstance(value, Mapping):
         raise ConfigError(f"{path}: expected an object like {{'field': value}}, found {_show(value)}")
     parts: list[Filter] = []

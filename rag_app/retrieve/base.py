@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
@@ -14,7 +14,7 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import get_config_list, run_in_executor
 from pydantic import ConfigDict, Field
 
-from rag_app.filters import filter_each
+from rag_app.filters import filter_each, parse_filter
 from rag_app.trace import Ranked, RetrievalTrace, annotate
 from rag_app.types import ConfigError, Hit
 
@@ -118,8 +118,11 @@ class TracedRetriever(BaseRetriever):
         work = [self.ainvoke(query, each, **call) for query, each, call in zip(inputs, configs, calls, strict=True)]
         if return_exceptions:
             return await asyncio.gather(*work, return_exceptions=True)  # type: ignore[return-value]
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(each) for each in work]
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(each) for each in work]
+        except BaseExceptionGroup as faults:
+            raise faults.exceptions[0] from None  # as `batch` does
         return [task.result() for task in tasks]
 
     def _calls(self, queries: Sequence[str], kwargs: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -127,7 +130,8 @@ class TracedRetriever(BaseRetriever):
         filters = filter_each(kwargs.get("filter"), len(queries))
         rest = {key: value for key, value in kwargs.items() if key != "filter"}
         calls = [{**rest, "filter": each} for each in filters]
-        wanted = [place for place, query in enumerate(queries) if query.strip()]
+        # A query whose filter cannot be meant fails by itself, when it is invoked.
+        wanted = [place for place, query in enumerate(queries) if query.strip() and _can_be_meant(filters[place])]
         rankings = self.dense_rankings(
             [queries[place] for place in wanted],
             k=self.count(kwargs.get("k"), kwargs.get("top_k")),
@@ -142,15 +146,17 @@ class TracedRetriever(BaseRetriever):
     def count(self, k: int | None, top_k: int | None) -> int:
         """How many to return in this call."""
         count = k if k is not None else top_k if top_k is not None else self.top_k
+        if not isinstance(count, SupportsIndex):
+            raise ConfigError(f"k: expected a whole number, found {count!r} ({type(count).__name__})")
         if count < 1:
             raise ConfigError(f"k: {count} chunks were asked for; ask for 1 or more")
         return count
 
     def filter_for(self, filter: FilterLike | None) -> FilterLike | None:
         """The filter of the call and the retriever's own, both of which a chunk must pass."""
-        if filter and self.filter:
-            return {"$and": [self.filter, dict(filter)]}
-        return filter or self.filter or None
+        if filter is None or (isinstance(filter, Mapping) and not filter):
+            return self.filter or None
+        return {"$and": [self.filter, filter]} if self.filter else filter
 
     @property
     def corpus(self) -> Index:
@@ -164,3 +170,10 @@ class TracedRetriever(BaseRetriever):
         """The documents of `hits`, copies with their stages, and the trace."""
         documents = self.corpus.get([hit.chunk_id for hit in hits])
         return Ranked(annotate(documents, trace), trace)
+
+
+def _can_be_meant(filter: Any) -> bool:
+    try:
+        return filter is None or bool(parse_filter(filter))
+    except ConfigError:
+        return False

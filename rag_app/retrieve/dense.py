@@ -35,7 +35,7 @@ def rank_by_vectors(
     first = index.embed_query(queries[0])  # the index checks its embedder here
     rest = cast(Any, index).embedder.encode(list(queries[1:]), query=True) if len(queries) > 1 else first[None][:0]
     vectors = np.concatenate([first[None], rest])
-    found = index.dense_by_vectors(vectors, k=k, filters=list(filters) if any(filters) else None)
+    found = index.dense_by_vectors(vectors, k=k, filters=list(filters))
     return [DenseRanking(vector, tuple(hits)) for vector, hits in zip(vectors, found, strict=True)]
 
 
