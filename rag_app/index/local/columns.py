@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -49,15 +50,53 @@ def build_columns(rows: Iterable[Mapping[str, Any]]) -> tuple[dict[str, Array], 
                 fields[field][None, _dumped(plain(value, field))].append(row)
     arrays: dict[str, Array] = {}
     descriptions: list[dict[str, Any]] = []
-    for i, (field, values) in enumerate(sorted(fields.items())):
+    for field, values in sorted(fields.items()):
         decoded = [revived(json.loads(text)) if kind is None else text for kind, text in values]
-        texts = [encode(_dumped(plain(value, field))) for value in decoded]
-        arrays[f"column{i}.values"], arrays[f"column{i}.offsets"] = pack(texts)
         sizes = np.fromiter(map(len, values.values()), dtype=np.int64, count=len(values))
-        arrays[f"column{i}.indptr"] = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        rows_of = chain.from_iterable(values.values())
-        arrays[f"column{i}.rows"] = np.fromiter(rows_of, dtype=np.int32, count=int(sizes.sum()))
+        of_values = chain.from_iterable(values.values())
+        arrays |= _column(
+            len(descriptions),
+            [encode(_dumped(plain(value, field))) for value in decoded],
+            sizes,
+            np.fromiter(of_values, dtype=np.int32, count=int(sizes.sum())),
+        )
         descriptions.append({"name": field, "kinds": sorted({kind_of(value) for value in decoded})})
+    return arrays, descriptions
+
+
+def _column(i: int, texts: Sequence[bytes], sizes: Array, rows: Array) -> dict[str, Array]:
+    """Values as JSON, how many rows each has, and these one after the other."""
+    values, offsets = pack(texts)
+    indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    names = (f"column{i}.values", f"column{i}.offsets", f"column{i}.indptr", f"column{i}.rows")
+    return dict(zip(names, (values, offsets, indptr, rows), strict=True))
+
+
+def merge_columns(parts: Sequence[tuple[Columns, Array]]) -> tuple[dict[str, Array], list[dict[str, Any]]]:
+    """As `build_columns` of the live rows of several segments: (columns, new row of each row or -1)."""
+    arrays: dict[str, Array] = {}
+    descriptions: list[dict[str, Any]] = []
+    for field in sorted({field for columns, _ in parts for field in columns.fields()}):
+        numbers: defaultdict[bytes, int] = defaultdict(itertools.count().__next__)
+        found = []
+        for columns, moved in parts:
+            texts, indptr, rows = columns.stored(field)
+            own = np.asarray([numbers[texts.raw(i)] for i in range(len(texts))], dtype=np.int64)
+            found.append((np.repeat(own, np.diff(indptr)), moved[rows]))
+        values, rows = (np.concatenate(each) for each in zip(*found, strict=True))
+        values, rows = values[rows >= 0], rows[rows >= 0]
+        first = np.full(len(numbers), np.iinfo(np.int64).max)
+        np.minimum.at(first, values, rows)
+        order = np.lexsort((rows, values, first[values]))  # values in the order of the rows that have them first
+        values, rows = values[order], rows[order]
+        starts = np.flatnonzero(np.diff(values, prepend=-1))
+        names = list(numbers)
+        kept = [names[i] for i in values[starts].tolist()]
+        if kept:
+            sizes = np.diff(starts, append=len(values))
+            arrays |= _column(len(descriptions), kept, sizes, rows.astype(np.int32))
+            kinds = {kind_of(revived(json.loads(text))) for text in kept}
+            descriptions.append({"name": field, "kinds": sorted(kinds)})
     return arrays, descriptions
 
 
@@ -87,11 +126,21 @@ class Columns:
             self._column(condition.field).apply(condition, result)
         return result
 
+    def fields(self) -> Iterable[str]:
+        """The names of the fields."""
+        return self._number
+
+    def stored(self, field: str) -> tuple[Strings, Array, Array]:
+        """The different values as JSON, and the rows of value i: rows[indptr[i]:indptr[i + 1]]; none for no field."""
+        if field not in self._number:
+            return Strings(*pack([])), np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32)
+        i = self._number[field]
+        values = Strings(self._arrays[f"column{i}.values"], self._arrays[f"column{i}.offsets"])
+        return values, self._arrays[f"column{i}.indptr"], self._arrays[f"column{i}.rows"]
+
     def _column(self, field: str) -> _Column:
         if field not in self._read:
-            i = self._number[field]
-            values = Strings(self._arrays[f"column{i}.values"], self._arrays[f"column{i}.offsets"])
-            self._read[field] = _Column(values, self._arrays[f"column{i}.indptr"], self._arrays[f"column{i}.rows"])
+            self._read[field] = _Column(*self.stored(field))
         return self._read[field]
 
 

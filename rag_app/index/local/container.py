@@ -146,7 +146,7 @@ class Lines:
 def write_lines(path: Path, lines: Iterable[bytes]) -> Array:
     """Write lines (each with its newline); their offsets."""
     sizes = [0]
-    with path.open("wb") as out:
+    with path.open("wb", buffering=1 << 18) as out:
         for line in lines:
             out.write(line)
             sizes.append(len(line))

@@ -7,18 +7,20 @@ import gc
 import math
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rag_app.filters import Filter
+from rag_app.index.local.build import StoredChunk, StoredDocument, merge_segments, write_segment
 from rag_app.index.local.container import Array, write_arrays
 from rag_app.index.local.manifest import describe, write_manifest
 from rag_app.index.local.mapped import sync_file
 from rag_app.index.local.part import Part, Pending, open_part
 from rag_app.index.local.records import document_line, source_of
-from rag_app.index.local.segment import Segment, StoredChunk, StoredDocument, merge_segments, write_segment
+from rag_app.index.local.segment import Segment
 from rag_app.index.local.snapshot import Snapshot
 from rag_app.index.local.state import LiveSegment
 
@@ -174,7 +176,7 @@ class Writer:
         for p in waiting:
             doc_id = str(p.document.id)
             language = self.settings.analyzer.detect(p.document.page_content)
-            line = document_line(p.document, p.fingerprint)
+            line = partial(document_line, p.document, p.fingerprint)
             documents.append(StoredDocument(doc_id, source_of(p.document), p.fingerprint, language, line))
             for chunk in p.chunks:
                 vector = p.vectors.get(str(chunk.id), made.get(str(chunk.id)))
