@@ -8,14 +8,15 @@ from typing import Literal
 from langchain_core.documents import Document
 from pydantic import Field
 
-from rag_app.split.base import ChunkSpan, SpanSplitter, trim
+from rag_app.split.base import ChunkSpan, trim
 from rag_app.split.code_breaks import CodeBreaks, code_breaks, used_imports
 from rag_app.split.pack import Unit, pack_units
 from rag_app.split.recursive import RecursiveSplitter
+from rag_app.split.sized import SizedSplitter
 from rag_app.types import Span
 
 
-class CodeSplitter(SpanSplitter):
+class CodeSplitter(SizedSplitter):
     """Functions and classes whole where they fit, small neighbors together, big ones cut between their members.
 
     A chunk's `section_path` is the chain of definitions that it stands in; they and the imports that it uses are put
@@ -24,22 +25,8 @@ class CodeSplitter(SpanSplitter):
     """
 
     kind: Literal["code"] = "code"
-    chunk_size: int = Field(1000, gt=0, description="The size that chunks aim at, in units of `length`.")
-    max_size: int | None = Field(None, gt=0, description="The most a chunk holds; 1.4 times `chunk_size` by default.")
     language: str | None = Field(None, description="Such as python or javascript; by default what the loader found.")
     context: bool = Field(True, description="Embed the enclosing definitions and used imports before the chunk.")
-
-    @property
-    def most(self) -> int:
-        """The most a chunk holds."""
-        return self.max_size if self.max_size is not None else int(1.4 * self.chunk_size)
-
-    @property
-    def target_size(self) -> int | None:
-        return self.chunk_size
-
-    def spans(self, text: str) -> list[Span]:
-        return [piece.span for piece in self.document_spans(Document(page_content=text))]
 
     def document_spans(self, document: Document) -> list[ChunkSpan]:
         text = document.page_content

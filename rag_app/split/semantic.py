@@ -11,10 +11,9 @@ import numpy.typing as npt
 from langchain_core.embeddings import Embeddings
 from pydantic import Field, model_validator
 
+from rag_app.split.atoms import sentence_atoms
 from rag_app.split.base import SpanSplitter
 from rag_app.split.pack import Unit, pack_units
-from rag_app.split.recursive import RecursiveSplitter
-from rag_app.text.sentences import sentence_spans
 from rag_app.types import ConfigError, Span
 
 Floats = npt.NDArray[np.float64]
@@ -55,7 +54,7 @@ class SemanticSplitter(SpanSplitter):
         return self.embeddings is None or super().needs_embedder
 
     def spans(self, text: str) -> list[Span]:
-        atoms = self._atoms(text)
+        atoms = sentence_atoms(self, text, self.max_size)
         if not atoms:
             return []
         groups = self._groups(text, atoms)
@@ -70,17 +69,6 @@ class SemanticSplitter(SpanSplitter):
                 start = self._overlap_start(text, atoms, first, stop)
                 found.append(Span(atoms[start].start, atoms[stop - 1].end))
         return found
-
-    def _atoms(self, text: str) -> list[Span]:
-        """Sentences, those above `max_size` in pieces."""
-        cutter = self.sharing(RecursiveSplitter(chunk_size=self.max_size))
-        atoms: list[Span] = []
-        for sentence in sentence_spans(text):
-            if self.measure(sentence.slice(text)) <= self.max_size:
-                atoms.append(sentence)
-            else:
-                atoms += [part.shift(sentence.start) for part in cutter.spans(sentence.slice(text))]
-        return atoms
 
     def _groups(self, text: str, atoms: Sequence[Span]) -> list[Span]:
         """Ranges of atoms that are embedded together; none is above `max_size`."""

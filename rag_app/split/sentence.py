@@ -7,9 +7,8 @@ from typing import Literal
 from langchain_core.documents import Document
 from pydantic import Field
 
+from rag_app.split.atoms import sentence_atoms
 from rag_app.split.base import ChunkSpan, SpanSplitter
-from rag_app.split.recursive import RecursiveSplitter
-from rag_app.text.sentences import sentence_spans
 from rag_app.types import Span
 
 
@@ -26,27 +25,16 @@ class SentenceWindowSplitter(SpanSplitter):
     max_size: int = Field(1000, gt=0, description="The most a chunk holds, in units of `length`.")
 
     def spans(self, text: str) -> list[Span]:
-        return [span for span, _, _ in self._groups(text, self._atoms(text))]
+        return [span for span, _, _ in self._groups(text, sentence_atoms(self, text, self.max_size))]
 
     def document_spans(self, document: Document) -> list[ChunkSpan]:
         text = document.page_content
-        atoms = self._atoms(text)
+        atoms = sentence_atoms(self, text, self.max_size)
         found = []
         for span, first, last in self._groups(text, atoms):
             before, after = atoms[max(0, first - self.window)], atoms[min(len(atoms) - 1, last + self.window)]
             found.append(ChunkSpan(span, window=Span(before.start, after.end)))
         return found
-
-    def _atoms(self, text: str) -> list[Span]:
-        """Sentences, those above `max_size` in pieces."""
-        cutter = self.sharing(RecursiveSplitter(chunk_size=self.max_size))
-        atoms: list[Span] = []
-        for sentence in sentence_spans(text):
-            if self.measure(sentence.slice(text)) <= self.max_size:
-                atoms.append(sentence)
-            else:
-                atoms += [part.shift(sentence.start) for part in cutter.spans(sentence.slice(text))]
-        return atoms
 
     def _groups(self, text: str, atoms: list[Span]) -> list[tuple[Span, int, int]]:
         """Each chunk with the indices of its first and last sentence."""

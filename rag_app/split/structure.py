@@ -11,10 +11,11 @@ from typing import Literal
 from langchain_core.documents import Document
 from pydantic import Field, model_validator
 
-from rag_app.split.base import ChunkSpan, SpanSplitter, trim
+from rag_app.split.base import ChunkSpan, trim
 from rag_app.split.blocks import Block, find_blocks, path_over, raw_html_headings, raw_html_tables
 from rag_app.split.pack import Unit, pack_units
 from rag_app.split.recursive import RecursiveSplitter
+from rag_app.split.sized import SizedSplitter
 from rag_app.text.sentences import sentence_spans
 from rag_app.types import Heading, LoadedDocument, Span, section_paths
 
@@ -28,7 +29,7 @@ _ROW_HEAD = 200
 _RULE_ROW = re.compile(r"[\s|:=+-]+")
 
 
-class StructureSplitter(SpanSplitter):
+class StructureSplitter(SizedSplitter):
     """Packs whole sentences, tables and code fences into chunks of about `chunk_size`, cut along the headings.
 
     Sizes come out even, since the cuts of a document are chosen together and not one after the other: chunks aim at
@@ -36,29 +37,13 @@ class StructureSplitter(SpanSplitter):
     `max_size` itself; the parts' `embed_text` then begins with the table's first row. Small sections share a chunk.
     """
 
-    chunk_size: int = Field(1000, gt=0, description="The size that chunks aim at, in units of `length`.")
-    max_size: int | None = Field(None, gt=0, description="The most a chunk holds; 1.4 times `chunk_size` by default.")
     chunk_overlap: int = Field(0, ge=0, description="The most that a chunk repeats of the one before: whole sentences.")
 
     @model_validator(mode="after")
-    def _sizes_fit(self) -> StructureSplitter:
-        if self.most < self.chunk_size:
-            raise ValueError(f"max_size {self.max_size} must not be smaller than chunk_size {self.chunk_size}")
+    def _overlap_fits(self) -> StructureSplitter:
         if self.chunk_overlap * 2 > self.chunk_size:
             raise ValueError(f"chunk_overlap {self.chunk_overlap} must be at most half of chunk_size {self.chunk_size}")
         return self
-
-    @property
-    def most(self) -> int:
-        """The most a chunk holds."""
-        return self.max_size if self.max_size is not None else int(1.4 * self.chunk_size)
-
-    @property
-    def target_size(self) -> int | None:
-        return self.chunk_size
-
-    def spans(self, text: str) -> list[Span]:
-        return [piece.span for piece in self.document_spans(Document(page_content=text))]
 
     def document_spans(self, document: Document) -> list[ChunkSpan]:
         text = document.page_content
