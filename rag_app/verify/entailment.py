@@ -46,15 +46,26 @@ class EntailmentJudge:
         windows = best_windows(hypothesis, sources) or first_windows(sources)
         if not windows:
             return lexical
+        hypotheses = [hypothesis]
+        if statement.context:
+            # A pronoun's sentence is scored alone and behind the sentence that says what it stands for.
+            hypotheses.append(f"{without_markers(statement.context).strip()} {hypothesis}")
+            more = best_windows(hypotheses[1], sources)
+            windows += [window for window in more if window[2] not in {text for _, _, text, _ in windows}]
         try:
-            scores = self.scorer([(text, hypothesis) for _, _, text, _ in windows])
+            scores = self.scorer([(text, one) for one in hypotheses for _, _, text, _ in windows])
         except Exception as error:
             reason = f"the entailment model failed: {why(error)}"
             return replace(lexical, label="not_checkable", score=0.0, level=self.level, reason=reason)
-        if len(scores) != len(windows) or not all(math.isfinite(value) for pair in scores for value in pair):
+        if len(scores) != len(windows) * len(hypotheses) or not all(
+            math.isfinite(value) for pair in scores for value in pair
+        ):
             reason = "the entailment model gave no usable scores"
             return replace(lexical, label="not_checkable", score=0.0, level=self.level, reason=reason)
-        return self._decide(lexical, windows, scores)
+        alone, together = scores[: len(windows)], scores[len(windows) :]
+        if together:
+            alone = [(max(a[0], b[0]), a[1]) for a, b in zip(alone, together, strict=True)]
+        return self._decide(lexical, windows, alone)
 
     def _decide(self, lexical: Verdict, windows: list[Window], scores: list[tuple[float, float]]) -> Verdict:
         place = max(range(len(windows)), key=lambda i: (scores[i][0], -i))

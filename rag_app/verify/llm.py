@@ -1,7 +1,7 @@
 """The LLM level: a chat model judges, structured; what it says is checked in code before it counts.
 
-Evidence goes in as numbered sentences inside delimiters, declared to be data. "supported" without valid evidence ids
-becomes not_found; a quote that the sentence does not hold is struck out. A failed number or quote check that the model
+Evidence goes in as numbered sentences inside delimiters, declared to be data. A label without valid evidence ids, or
+with quotes that the sentences do not hold, becomes not_found. A failed number or quote check that the model
 passed over is put before it once more; then the stricter verdict stands.
 """
 
@@ -20,6 +20,7 @@ from rag_app.verify.lexical import VETO, Thresholds, verify_lexical
 from rag_app.verify.source import IndexedSource
 from rag_app.verify.statements import Statement
 from rag_app.verify.support import support_of, without_markers
+from rag_app.verify.words import is_function_word, stems_of
 
 Label = Literal["supported", "partially_supported", "contradicted", "not_found"]
 STRICTNESS = ("supported", "partially_supported", "not_found", "contradicted")
@@ -84,15 +85,13 @@ class LLMJudge:
     def _checked(self, judgment: Judgment, lexical: Verdict, sentences: list[Evidence]) -> Verdict:
         """The verdict with only what could be found again in the evidence."""
         valid = [n for n in dict.fromkeys(judgment.sentences) if 1 <= n <= len(sentences)]
-        quoted = [
-            bool(_squash(quote)) and any(_squash(quote) in _squash(sentences[n - 1].text) for n in valid)
-            for quote in judgment.quotes
-        ]
+        named = _squash(" ".join(sentences[n - 1].text for n in sorted(valid)))
+        quoted = [_says_something(quote) and _squash(quote) in named for quote in judgment.quotes]
         evidence = tuple(sentences[n - 1] for n in valid)
         label: str = judgment.label
         reason = judgment.reason or None
         invented = bool(judgment.quotes) and not any(quoted)
-        if label in ("supported", "partially_supported") and (not evidence or invented):
+        if label != "not_found" and (not evidence or invented):
             label, reason = "not_found", "the model named no evidence that exists"
             evidence = ()
         checks = tuple(
@@ -136,6 +135,11 @@ def _doubt(failed: Check) -> str:
 def _plain(text: str) -> str:
     """One line, with the delimiters defused."""
     return defused(" ".join(text.split()), "evidence")
+
+
+def _says_something(quote: str) -> bool:
+    """Has the quote a word of matter? "The" stands in every sentence."""
+    return any(not is_function_word(stem) for stem in stems_of(quote))
 
 
 def _squash(text: str) -> str:

@@ -49,7 +49,9 @@ class Verifier(RunnableSerializable[dict[str, Any], VerificationReport]):
     entailment_model: str | None = None
     entailment_threshold: float = Field(default=0.5, ge=0, le=1)
     claimify: bool = False
-    max_tokens: int | None = Field(default=4096, ge=1, description="The longest reply of a chat model that is asked here.")
+    max_tokens: int | None = Field(
+        default=4096, ge=1, description="The longest reply of a chat model that is asked here."
+    )
     review_file: str | None = None
     chat_model: Any = Field(default=None, exclude=True, repr=False)
     scorer: Any = Field(default=None, exclude=True, repr=False)

@@ -37,6 +37,19 @@ def test_a_contradiction_from_a_window_about_something_else_does_not_count() -> 
     assert verdict.label == "not_found"
 
 
+def test_a_pronoun_is_scored_alone_and_behind_the_sentence_that_it_stands_for() -> None:
+    asked = []
+
+    def scorer(pairs):
+        asked.extend(hypothesis for _, hypothesis in pairs)
+        return [(0.9 if hypothesis.startswith("The ferry") else 0.1, 0.8) for _, hypothesis in pairs]
+
+    model = Verifier(level="entailment", scorer=scorer, cascade=False)
+    report = model.invoke({"text": "The ferry sails twice a day. It takes bicycles.", "documents": [SOURCE]})
+    assert {"It takes bicycles.", "The ferry sails twice a day. It takes bicycles."} <= set(asked)
+    assert report.verdicts[1].label == "supported"
+
+
 def test_a_failed_number_check_outranks_entailment() -> None:
     source = "The ferry to Skerry Island takes 40 bicycles."
     verdict = verifier((0.99, 0.0)).verify_claim("The ferry to Skerry Island takes 25 bicycles.", [source])

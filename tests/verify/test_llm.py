@@ -56,12 +56,22 @@ def test_a_judgment_with_a_real_quote_stands() -> None:
         Judgment(label="supported", sentences=[0, -1]),
         Judgment(label="supported", sentences=[1], quotes=["leaves every hour"]),
         Judgment(label="supported", sentences=[1], quotes=["", "  ", '"..."']),
+        Judgment(label="supported", sentences=[1], quotes=["the"]),  # stands everywhere
+        Judgment(label="supported", sentences=[2], quotes=["leaves twice a day"]),  # in another sentence
+        Judgment(label="partially_supported", sentences=[3]),
+        Judgment(label="contradicted"),
+        Judgment(label="contradicted", sentences=[1], quotes=["never leaves"]),
     ],
 )
-def test_supported_without_valid_evidence_becomes_not_found(judgment: Judgment) -> None:
+def test_a_label_without_valid_evidence_becomes_not_found(judgment: Judgment) -> None:
     verdict, _ = verify(judgment)
     assert verdict.label == "not_found"
     assert verdict.evidence == ()
+
+
+def test_a_quote_may_span_the_sentences_that_are_named() -> None:
+    judgment = Judgment(label="supported", sentences=[2, 1], quotes=["twice a day. It takes 40"])
+    assert verify(judgment)[0].label == "supported"
 
 
 def test_a_failed_number_check_is_asked_once_more_and_the_stricter_verdict_stands() -> None:
