@@ -5,11 +5,11 @@ Opening an index takes Python alone; numpy comes with the first question, pydant
 
 from typing import TYPE_CHECKING
 
-from rag_app.index.base import FilterLike, Index
-from rag_app.index.local import LocalIndex
 from rag_app.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from rag_app.index.base import FilterLike, Index
+    from rag_app.index.local import LocalIndex
     from rag_app.index.settings import BM25Settings, IndexSettings
     from rag_app.index.vectorstore import LocalVectorStore
 
@@ -18,6 +18,8 @@ __all__ = ["BM25Settings", "FilterLike", "Index", "IndexSettings", "LocalIndex",
 __getattr__ = lazy_names(
     __name__,
     {
+        "base": ("FilterLike", "Index"),
+        "local": ("LocalIndex",),
         "settings": ("BM25Settings", "IndexSettings"),
         "vectorstore": ("LocalVectorStore",),
     },

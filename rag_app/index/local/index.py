@@ -10,8 +10,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from rag_app.errors import ConfigError, IndexLockedError
-from rag_app.filters import parse_filter
-from rag_app.index.base import FilterLike
 from rag_app.index.local.doors import OWN, check_chunks, folder_of, listed, load, own_embedder, read_generation
 from rag_app.index.local.embedding import IndexEmbedding, Progress
 from rag_app.index.local.identity import canaries_of, check_embedder, identity
@@ -24,6 +22,7 @@ if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
     from rag_app.embed import Embedder
+    from rag_app.index.base import FilterLike
     from rag_app.index.local.container import Array
     from rag_app.index.local.writer import Writer
     from rag_app.index.settings import IndexSettings
@@ -249,6 +248,8 @@ class LocalIndex(IndexEmbedding):
         self, sources: Iterable[str] | None = None, ids: Iterable[str] | None = None, filter: FilterLike = None
     ) -> int:
         """Take out chunks by source, by chunk or document id, or by filter; the number of chunks taken out."""
+        from rag_app.filters import parse_filter
+
         condition = None if filter is None else parse_filter(filter)
         with self._mutex:
             writer = self._begin()

@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rag_app.errors import ConfigError, IndexDamagedError
-from rag_app.filters import filter_each, parse_filter
-from rag_app.index.base import FilterLike
 from rag_app.index.local.doors import count_of, query_text
 from rag_app.index.local.identity import check_canaries, check_embedder, embedder_of
 from rag_app.index.local.manifest import check_contents, damaged_files
@@ -20,6 +18,7 @@ if TYPE_CHECKING:
     from langchain_core.documents import Document
 
     from rag_app.embed import Embedder
+    from rag_app.index.base import FilterLike
     from rag_app.index.local.snapshot import Snapshot
     from rag_app.index.settings import IndexSettings
     from rag_app.types import Hit, LoadedDocument
@@ -72,6 +71,8 @@ class IndexReader:
     def dense(self, query: str, *, k: int, filter: FilterLike = None) -> tuple[Hit, ...]:
         """Chunks by the cosine of their vector with the query's; none for an index without vectors."""
         if self._opened.dimension == 0 or len(self) == 0:
+            from rag_app.filters import parse_filter
+
             parse_filter(filter or {})
             return ()
         return self.dense_by_vectors(self.embed_query(query)[None], k=k, filters=[filter])[0]
@@ -89,6 +90,7 @@ class IndexReader:
         `exact` scans all rows, whatever the setting `dense`.
         EmbeddingError for another dimension or NaN, ConfigError when filters and queries differ in number.
         """
+        from rag_app.filters import filter_each
         from rag_app.index.local.vectors import check_queries
 
         queries, k = check_queries(vectors, self._opened.dimension), count_of(k)
@@ -120,12 +122,12 @@ class IndexReader:
 
     def vectors(self, ids: Sequence[str]) -> npt.NDArray[np.float32]:
         """The chunks' vectors, (n, d); KeyError for an unknown id. A blank chunk has zeros."""
-        result: npt.NDArray[np.float32] = self._snapshot.vectors(ids)
+        result: npt.NDArray[np.float32] = self._reading(lambda: self._snapshot.vectors(ids))
         return result
 
     def chunk_ids(self) -> list[str]:
         """All chunks, in order of id."""
-        return self._snapshot.chunk_ids()
+        return self._reading(lambda: self._snapshot.chunk_ids())
 
     def chunks_of(self, doc_id: str) -> list[Document]:
         """The chunks of a document, in order of their place; none for an unknown one."""
@@ -133,18 +135,18 @@ class IndexReader:
 
     def documents(self) -> list[tuple[str, str, str]]:
         """(doc_id, source, fingerprint) of every document, in order of source and id."""
-        return self._snapshot.documents()
+        return self._reading(lambda: self._snapshot.documents())
 
     def sources(self) -> dict[str, str]:
         """Each source with the id of its document (the first, when it has several)."""
         result: dict[str, str] = {}
-        for doc_id, source, _ in self._snapshot.documents():
+        for doc_id, source, _ in self.documents():
             result.setdefault(source, doc_id)
         return result
 
     def fields(self) -> dict[str, str]:
         """The metadata fields that filters can name, with the kinds of their values."""
-        return self._snapshot.fields()
+        return self._reading(lambda: self._snapshot.fields())
 
     def __len__(self) -> int:
         return self._opened.count
