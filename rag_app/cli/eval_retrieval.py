@@ -92,7 +92,7 @@ def indexed(settings: Settings, data: Dataset, place: str, progress: Progress) -
     """The collection in an index at `place`, its arms measured."""
     from rag_app.ingest import ingest
     from rag_app.pipeline.build import build_splitter, open_or_create
-    from rag_app.retrieve.arms import measure_arms, stale
+    from rag_app.retrieve.measure import measure_arms, stale
 
     with open_or_create(settings, place) as index:
         if set(index.sources()) != set(data.corpus):

@@ -123,7 +123,8 @@ def reembed(
 
 
 def _with_arms(index: LocalIndex, report: IngestReport, progress: Progress | None) -> IngestReport:
-    from rag_app.retrieve.arms import diagnosis, measure_arms, stale
+    from rag_app.retrieve.arms import diagnosis
+    from rag_app.retrieve.measure import measure_arms, stale
 
     if not stale(index.notes, len(index)):
         return report

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rag_app.retrieve.measure import measure_arms, stale
-
 # Trust in the dense arm rises from 0 to 1 between these two values of `signal`. English corpora lie above .75; the same
 # embedder on German text, where fusion does harm, below .45.
 _DOUBT, _TRUST = 0.45, 0.70
@@ -75,4 +73,4 @@ def diagnosis(notes: Mapping[str, Any]) -> str | None:
     )
 
 
-__all__ = ["auto_weights", "diagnosis", "measure_arms", "refinement", "signal", "stale", "trust"]
+__all__ = ["auto_weights", "diagnosis", "refinement", "signal", "trust"]

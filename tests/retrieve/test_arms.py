@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rag_app.retrieve.arms import auto_weights, diagnosis, refinement, stale, trust
+from rag_app.retrieve.arms import auto_weights, diagnosis, refinement, trust
+from rag_app.retrieve.measure import stale
 
 
 def notes(ratio: float | None, pieces: float) -> dict[str, object]:
