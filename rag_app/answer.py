@@ -19,6 +19,8 @@ ABSTENTION_REASONS = (
     "claims_unsupported",
     "sources_conflict",
 )
+ABSTENTION = "I don't have enough information to answer this question."
+"""What an abstaining answer says, unless the settings say otherwise."""
 CONFLICT_WARNING = "the sources disagree"
 """How the warning begins that names the passages of an answer that disagree."""
 
@@ -46,8 +48,8 @@ class Answer:
     `trace` has every ranking. `abstained` answers have a reason of ABSTENTION_REASONS and no citations. `confidence`
     is the calibrated chance, in [0, 1], that the answer is right; of an abstention, that the evidence had the answer
     (0 without evidence; None only where there is no question to tell it from), or, where a text was judged and
-    withdrawn, that this was right: its verdicts stay, with spans in the withdrawn text. `report` has the shares of the
-    verification (groundedness, citation recall, ...); `timings` are seconds per stage.
+    withdrawn, that this was right: its verdicts stay, with spans in the withdrawn text, which is `report["withdrawn"]`.
+    `report` has the shares of the verification (groundedness, citation recall, ...); `timings` are seconds per stage.
     """
 
     question: str

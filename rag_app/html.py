@@ -32,19 +32,32 @@ def report_html(
     passages: Sequence[tuple[str, str, int]] = (),
     *,
     title: str = "",
-    withdrawn: bool = False,
+    withdrawn: bool | str = False,
 ) -> str:
     """One self-contained fragment: `text` with its claims marked on the left, the passages on the right.
 
-    `passages` are (name, text, start of the text in its document), numbered from 1 as the answer's markers are. Claims
-    of a text that was `withdrawn`, or whose span does not lie in `text`, are listed below it. All of the input is
+    `passages` are (name, text, start of the text in its document), numbered from 1 as the answer's markers are. Where
+    `text` took the place of another, which is `withdrawn`, the claims are marked in that one, below. Where it is not
+    known any more (True), and for claims whose span does not lie in `text`, the claims are listed. All of the input is
     escaped.
     """
+    if isinstance(withdrawn, str) and withdrawn:
+        below = f"<h4>Withdrawn</h4><pre>{_claims(withdrawn, verdicts)}</pre>"
+        return _page(_claims(text, ()), below, verdicts, passages, title)
     gone = [v for v in verdicts if withdrawn or v.claim.span.end > len(text)]
     standing = [] if withdrawn else [v for v in verdicts if v.claim.span.end <= len(text)]
-    left = _marked(text, [(v.claim.span.start, v.claim.span.end, v.label, tooltip(v)) for v in standing])
     listed = "".join(f"<li>{_mark(v.claim.text, v.label, tooltip(v))}</li>" for v in gone)
     below = f"<h4>Withdrawn</h4><ul>{listed}</ul>" if listed else ""
+    return _page(_claims(text, standing), below, verdicts, passages, title)
+
+
+def _claims(text: str, verdicts: Sequence[Verdict]) -> str:
+    return _marked(text, [(v.claim.span.start, v.claim.span.end, v.label, tooltip(v)) for v in verdicts])
+
+
+def _page(
+    left: str, below: str, verdicts: Sequence[Verdict], passages: Sequence[tuple[str, str, int]], title: str
+) -> str:
     right = "".join(_passage(number, passage, verdicts) for number, passage in enumerate(passages, start=1))
     heading = f"<h3>{html.escape(title)}</h3>" if title else ""
     legend = "".join(
@@ -113,7 +126,8 @@ def _mark(text: str, label: str, hover: str) -> str:
 def answer_html(answer: Answer) -> str:
     """The fragment for an Answer: its text and claims beside its numbered evidence, the citations below."""
     passages = [(passage.source, passage.text, passage.start) for passage in answer.evidence]
-    report = report_html(answer.text, answer.verdicts, passages, title=answer.question, withdrawn=_is_withdrawn(answer))
+    withdrawn = _is_withdrawn(answer) and (str(answer.report.get("withdrawn") or "") or True)
+    report = report_html(answer.text, answer.verdicts, passages, title=answer.question, withdrawn=withdrawn)
     return report + _how_sure(answer) + _citations(answer.citations)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -65,3 +66,22 @@ def test_claims_of_a_withdrawn_text_are_listed_and_not_marked_in_the_abstention(
         declined = answer_page(replace(answer, abstention_reason="model_declined", verdicts=()))
         assert "its evidence answers: 0.10" in declined
         assert "Withdrawn" not in declined
+
+
+def test_claims_of_a_withdrawn_text_are_marked_in_it() -> None:
+    text = "The ferry to Skerry Island takes 25 bicycles [1]. <b>It swims.</b>"
+    found = Verifier(policy="abstain").invoke({"text": text, "documents": [SOURCE]})
+    answer = Answer("How many?", found.text, (), found.verdicts, report=found.summary(), abstained=True)
+    for page in (answer_page(replace(answer, abstention_reason="claims_unsupported")), found._repr_html_()):
+        assert f"<pre>{html.escape(found.text)}</pre>" in page
+        assert ">The ferry to Skerry Island takes 25 bicycles</mark> [1]." in page.partition("Withdrawn")[2]
+        assert "<b>" not in page
+        assert text in text_of(page)
+
+
+def test_a_report_shows_itself_in_a_notebook_and_is_escaped() -> None:
+    hostile = "The ferry to Skerry Island takes 25 \"bicycles\" <img src=x onerror=alert(1)> 'daily' [1]."
+    page = report(hostile)._repr_html_()
+    assert "<img" not in page
+    assert hostile in text_of(page)
+    assert "The ferry to Skerry Island takes 40 bicycles" in text_of(page)

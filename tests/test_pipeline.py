@@ -258,3 +258,53 @@ def test_arguments_in_the_wrong_order_are_told_in_one_sentence(tmp_path: Path) -
         build_chain(settings, folder)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="expected the folder of an index, found a list"):
         build_index(settings, folder, [folder])  # type: ignore[arg-type]
+
+
+WRONG = "Pangolins in Tarnfield sing about the pump [1]."
+RIGHT = "Replace the filter every 6 months [1]."
+
+
+@pytest.mark.parametrize(
+    ("policy", "said", "text"),
+    [
+        ("flag", [WRONG, RIGHT], f"{WRONG} {RIGHT}"),
+        ("remove", [WRONG, RIGHT], RIGHT),
+        ("recite", [RIGHT.replace("[1]", "[2]")], RIGHT),
+        ("regenerate", [WRONG, RIGHT, "edit"], RIGHT),
+        ("abstain", [WRONG, RIGHT], "Keine Antwort."),
+        ("remove", [WRONG], "Keine Antwort."),
+    ],
+)
+async def test_a_policy_edits_the_answer_of_the_chain_and_the_stream_says_so(
+    index: Any, policy: str, said: list[str], text: str
+) -> None:
+    sets = ["rerank.kind=none", "synthesize.kind=llm", "synthesize.abstention_text=Keine Antwort."]
+    settings = Settings.resolve(None, [*sets, f"verify.policy={policy}"])
+    first = " ".join(part for part in said if part != "edit")
+
+    def stages() -> Stages:
+        return build_stages(settings, index, chat_model=FakeListChatModel(responses=[first, RIGHT]))
+
+    question = QUESTIONS[0]
+    answer = chain_of(stages()).invoke(question)
+    assert answer.text == text
+    assert answer.abstained == (text == "Keine Antwort.")
+    spoken = answer.report["withdrawn"] if answer.abstained else answer.text
+    assert [v.claim.span.slice(spoken) for v in answer.verdicts] == [v.claim.text for v in answer.verdicts] != []
+    for events in (
+        list(stream_answer(stages(), question)),
+        [event async for event in astream_answer(stages(), question)],
+    ):
+        assert [event.type for event in events[-2:]] == ["verdicts", "done"]
+        edits = [event.text for event in events if event.type == "retraction"]
+        assert edits == ([] if first == text else [text])
+        assert timeless(events[-1].answer) == timeless(answer)
+        assert events[-2].verdicts == events[-1].answer.verdicts
+
+
+async def test_a_stream_of_anything_but_stages_is_told_what_it_wants(settings: Settings, index: Any) -> None:
+    chain: Any = build_chain(settings, index)
+    with pytest.raises(ConfigError, match=r"stream_answer.* got a Runnable.*build_stages"):
+        list(stream_answer(chain, QUESTIONS[0]))
+    with pytest.raises(ConfigError, match=r"astream_answer.* got a str"):
+        [event async for event in astream_answer("chain", QUESTIONS[0])]  # type: ignore[arg-type]

@@ -110,6 +110,8 @@ def answer_of(draft: Draft, report: VerificationReport | None = None, trace: Ret
     trace = trace if trace is not None else RetrievalTrace(draft.question)
     timings = {**trace.timings, "synthesize": draft.seconds}
     if report is not None:
+        if draft.abstained and not report.abstained and report.text != draft.text:
+            report = replace(report, withdrawn=report.text)
         draft = after_policy(draft, report)
         timings["verify"] = report.seconds
     return Answer(
@@ -136,9 +138,15 @@ def located(stages: Stages, draft: Draft) -> Draft:
 
 
 def decided(stages: Stages, state: Mapping[str, Any]) -> Draft:
-    """The draft with how sure it is now that it was judged; below the synthesizer's threshold, the abstention."""
+    """The draft with how sure it is now that it was judged; where the verifier's policy withdrew it, or below the
+    synthesizer's threshold, the abstention.
+    """
     draft: Draft = state["draft"]
-    draft = replace(draft, confidence=how_sure(draft, state["verdicts"].verdicts))
+    report: VerificationReport = state["verdicts"]
+    draft = replace(draft, confidence=how_sure(draft, report.verdicts))
+    if report.withdrawn and not draft.abstained:
+        text = getattr(stages.synthesizer, "abstention_text", report.text)
+        return replace(draft, text=text, citations=(), abstained=True, abstention_reason="claims_unsupported")
     least = getattr(stages.synthesizer, "threshold", None)
     if draft.abstained or not draft.written or least is None or (draft.confidence or 0.0) >= least:
         return draft

@@ -13,7 +13,7 @@ from rag_app.answer import Answer
 from rag_app.pipeline.build import Stages
 from rag_app.pipeline.chain import Question, decided, evidence_chain, find, located, to_answer
 from rag_app.synthesize.events import CitationFound, DraftDone, Event, Retraction
-from rag_app.types import Hit, Verdict
+from rag_app.types import ConfigError, Hit, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def stream_answer(stages: Stages, question: Question, config: RunnableConfig | N
 
     Joined, the texts of the tokens are the answer's text, unless a retraction replaced it or it abstains.
     """
-    state = evidence_chain(stages).invoke(question, config)
+    state = evidence_chain(_checked(stages, "stream_answer")).invoke(question, config)
     yield Retrieved(hits_of(state["evidence"]))
     for event in stages.synthesizer.stream_draft(state, config):
         if isinstance(event, DraftDone):
@@ -63,7 +63,7 @@ async def astream_answer(
     stages: Stages, question: Question, config: RunnableConfig | None = None
 ) -> AsyncIterator[AnswerEvent]:
     """The same as `stream_answer`."""
-    state = await evidence_chain(stages).ainvoke(question, config)
+    state = await evidence_chain(_checked(stages, "astream_answer")).ainvoke(question, config)
     yield Retrieved(hits_of(state["evidence"]))
     async for event in stages.synthesizer.astream_draft(state, config):
         if isinstance(event, DraftDone):
@@ -73,6 +73,16 @@ async def astream_answer(
     state["verdicts"] = await stages.verifier.ainvoke(state, config)
     for event in last_events(stages, state):
         yield event
+
+
+def _checked(stages: Stages, name: str) -> Stages:
+    """The stages; ConfigError for anything else, such as the chain over them."""
+    if isinstance(stages, Stages):
+        return stages
+    raise ConfigError(
+        f"{name}(stages, question) got a {type(stages).__name__} for the stages; give it those of "
+        "build_stages(settings, index)"
+    )
 
 
 def last_events(stages: Stages, state: Mapping[str, Any]) -> Iterator[AnswerEvent]:

@@ -13,7 +13,7 @@ from langchain_core.runnables import RunnableConfig, RunnableSerializable
 from langchain_core.runnables.config import run_in_executor
 from pydantic import ConfigDict, Field
 
-from rag_app.answer import CONFLICT_WARNING
+from rag_app.answer import ABSTENTION, CONFLICT_WARNING
 from rag_app.cite import Bound, ParsedText, attribute, bind, claims, make_citation, parse_markers, resolve
 from rag_app.cite.place import place_of
 from rag_app.cite.segments import is_question
@@ -23,7 +23,7 @@ from rag_app.synthesize.relevance import Unit, units_of
 from rag_app.trace import RetrievalTrace, trace_of
 from rag_app.types import Citation, ConfigError, Span
 
-NO_EVIDENCE = "I don't have enough information to answer this question."
+NO_EVIDENCE = ABSTENTION
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,17 +10,19 @@ from typing import Any, Literal
 from langchain_core.documents import Document
 from langchain_core.messages import HumanMessage, SystemMessage
 
+from rag_app.answer import ABSTENTION
 from rag_app.cite import blocks
 from rag_app.text import sentence_spans
 from rag_app.types import Span, Verdict
+from rag_app.verify.asking import defused, why
 from rag_app.verify.report import VerificationReport
 
 Policy = Literal["flag", "recite", "remove", "regenerate", "abstain"]
 Check = Callable[[str], VerificationReport]
 
-ABSTENTION = "The sources do not support an answer to this question."
 ROUNDS = 2
 _MARKERS = re.compile(r"(?:\s*\[\d+(?:\s*[,-]\s*\d+)*\])+")
+_WRAPPED = re.compile(r"\A(?:```\w*\n|<answer>\s*)(.*?)(?:\n```|\s*</answer>)\Z", re.DOTALL)
 
 EDIT = (
     "You correct an answer with the smallest possible change. The answer cites numbered sources as [n]. Some of its "
@@ -39,31 +41,45 @@ def apply_policy(
     question: str = "",
     evidence: Sequence[str | Document] = (),
 ) -> VerificationReport:
-    """The report on what the policy made of the answer; with "flag", or nothing to act on, the same report."""
+    """The report on what the policy made of the answer; with "flag", or nothing to act on, the same report.
+
+    A right fact with a wrong marker is cited anew by every policy that acts, before anything else is done.
+    """
     if policy == "flag" or (not report.unsupported() and policy != "recite"):
         return report
-    if policy == "recite":
-        return _act(report, recite(report), check, "recited")
+    text, count = recite(report, uncited=policy == "recite")
+    kept = _act(report, text, check, "recited", count)
+    if policy == "recite" or not kept.unsupported():
+        return kept
     if policy == "remove":
-        return _or_abstain(_act(report, remove(report), check, "removed"))
-    if policy == "regenerate":
-        return _or_abstain(regenerate(report, check, chat_model, question, evidence))
-    return abstain(report)
+        done = _act(kept, remove(kept), check, "removed", len(kept.unsupported()))
+    elif policy == "regenerate":
+        done = regenerate(kept, check, chat_model, question, evidence)
+    else:
+        return abstain(kept)
+    if any(v.claim.kind == "factual" for v in done.verdicts):
+        return done
+    return replace(abstain(kept), actions=(*done.actions, "abstained"), warnings=done.warnings)
 
 
-def _act(report: VerificationReport, text: str, check: Check, action: str) -> VerificationReport:
+def _act(report: VerificationReport, text: str, check: Check, action: str, count: int) -> VerificationReport:
     if text == report.text:
         return report
-    count = len(report.unsupported())
-    return replace(check(text), actions=(*report.actions, f"{action}: {count} claims"), phantoms=report.phantoms)
+    done = f"{action}: {count} claim{'s' if count != 1 else ''}"
+    return replace(check(text), actions=(*report.actions, done), phantoms=report.phantoms)
 
 
-def recite(report: VerificationReport) -> str:
-    """The text with the markers of wrongly cited claims exchanged for those that support them. No word changes."""
-    text = report.text
+def recite(report: VerificationReport, *, uncited: bool = True) -> tuple[str, int]:
+    """(text, count): the text with the markers of wrongly cited claims exchanged for those that support them, and how
+    many were; with `uncited`, supported claims without markers get them. No word changes.
+    """
+    text, count = report.text, 0
     for verdict in sorted(report.verdicts, key=lambda v: -v.claim.span.end):
-        if not verdict.suggested_citations or (not verdict.claim.citations and verdict.label != "supported"):
+        if not verdict.suggested_citations or (
+            not verdict.claim.citations and (verdict.label != "supported" or not uncited)
+        ):
             continue
+        count += 1
         marker = f" [{verdict.suggested_citations[0]}]"
         end = verdict.claim.span.end
         claim = text[verdict.claim.span.start : end]
@@ -78,7 +94,7 @@ def recite(report: VerificationReport) -> str:
             stop = len(claim.rstrip(".!? "))
             at = verdict.claim.span.start + stop
             text = text[:at] + marker + text[at:]
-    return text
+    return text, count
 
 
 def remove(report: VerificationReport) -> str:
@@ -142,7 +158,7 @@ def regenerate(
         try:
             edited = _edit(current, chat_model, question, evidence)
         except Exception as error:
-            return replace(current, warnings=(*current.warnings, f"the edit failed: {type(error).__name__}: {error}"))
+            return replace(current, warnings=(*current.warnings, f"the edit failed: {why(error)}"))
         candidate = check(edited)
         if not _better(current, candidate):
             return replace(current, warnings=(*current.warnings, f"edit {number} was not better and was not taken"))
@@ -151,27 +167,27 @@ def regenerate(
 
 
 def _edit(report: VerificationReport, chat_model: Any, question: str, evidence: Sequence[str | Document]) -> str:
-    texts = [source if isinstance(source, str) else source.page_content for source in evidence]
+    texts = [defused(source if isinstance(source, str) else source.page_content, "source") for source in evidence]
     sources = "\n".join(f"<source n={n}>\n{text}\n</source>" for n, text in enumerate(texts, start=1))
     wrong = "\n".join(f"- {v.claim.text} ({v.label})" for v in report.unsupported())
     prompt = f"Question: {question}\n\n{sources}\n\nAnswer:\n{report.text}\n\nNot supported:\n{wrong}"
     message = chat_model.invoke([SystemMessage(EDIT), HumanMessage(prompt)])
-    return str(getattr(message, "text", None) or message.content).strip()
+    edited = str(getattr(message, "text", None) or message.content).strip()
+    return _WRAPPED.sub(r"\1", edited)
 
 
 def _better(before: VerificationReport, after: VerificationReport) -> bool:
+    """No supported claim is lost, and either their share rises or nothing factual is left (then one abstains)."""
     kept = {v.claim.text for v in before.verdicts if v.label == "supported"}
     now = {v.claim.text for v in after.verdicts if v.label == "supported"}
+    if not kept and all(v.claim.kind == "abstention" for v in after.verdicts):
+        return bool(after.verdicts)
     return kept <= now and (after.groundedness or 0.0) > (before.groundedness or 0.0)
-
-
-def _or_abstain(report: VerificationReport) -> VerificationReport:
-    """Nothing factual left: abstain."""
-    return report if any(v.claim.kind == "factual" for v in report.verdicts) else abstain(report)
 
 
 def abstain(report: VerificationReport) -> VerificationReport:
     """The abstention in place of the answer; the verdicts stay, so that one sees why."""
     return replace(
-        report, text=ABSTENTION, abstained=True, abstention="abstained", actions=(*report.actions, "abstained")
-    )
+        report, text=ABSTENTION, withdrawn=report.text, abstained=True, abstention="abstained",
+        actions=(*report.actions, "abstained"),
+    )  # fmt: skip

@@ -34,6 +34,7 @@ class VerificationReport:
     the factual claims that their own citations support; `citation_precision`: share of the citations that support
     their claim alone or are needed for it (Gao et al., ALCE, EMNLP 2023). `checkable_share`: share of the statements
     that are factual and could be judged. Every share is in [0, 1], or None when there is nothing to count.
+    Where an abstention took the place of a text, this is `withdrawn`: verdicts, their spans, and figures are of it.
     `abstention`: None | "abstained" | "abstained although answerable" | "answered although not".
     """
 
@@ -49,6 +50,7 @@ class VerificationReport:
     conflicts: tuple[Conflict, ...] = ()
     abstention: str | None = None
     abstained: bool = False
+    withdrawn: str = ""
     actions: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     seconds: float = 0.0
@@ -66,6 +68,13 @@ class VerificationReport:
             label: sum(v.label == label for v in self.verdicts) for label in sorted({v.label for v in self.verdicts})
         }
         return value
+
+    def _repr_html_(self) -> str:
+        """The text with its claims, beside the sentences that its verdicts rest on."""
+        from rag_app.html import report_html
+
+        found = dict.fromkeys((e.source, e.text, e.start) for v in self.verdicts for e in v.evidence[:1])
+        return report_html(self.text, self.verdicts, list(found), withdrawn=self.withdrawn)
 
 
 def share(part: int, whole: int) -> float | None:

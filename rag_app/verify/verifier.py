@@ -22,7 +22,7 @@ from rag_app.verify.levels import Cascade, Judge, LexicalJudge
 from rag_app.verify.lexical import Thresholds
 from rag_app.verify.llm import LLMJudge
 from rag_app.verify.policy import Policy, apply_policy
-from rag_app.verify.report import VerificationReport
+from rag_app.verify.report import VerificationReport, abstention_outcome
 from rag_app.verify.review import append_flagged
 from rag_app.verify.source import IndexedSource, SourceCache
 from rag_app.verify.statements import Statement, statements_of
@@ -122,10 +122,12 @@ class Verifier(RunnableSerializable[dict[str, Any], VerificationReport]):
         started = time.perf_counter()
         text, evidence = read_input(input)
         if is_abstained(input.get("draft")):
-            return VerificationReport(text, (), level=self.level, abstention="abstained", abstained=True)
-        report = self.report(text, evidence)
+            return self._abstention(text, evidence)
+        found = self.report(text, evidence)
+        if self.review_file:
+            append_flagged(self.review_file, str(input.get("question", "")), found, evidence)
         report = apply_policy(
-            report,
+            found,
             self.policy,
             lambda edited: self.report(edited, evidence),
             chat_model=self._asked(),
@@ -133,11 +135,18 @@ class Verifier(RunnableSerializable[dict[str, Any], VerificationReport]):
             evidence=evidence,
         )
         report = replace(report, seconds=time.perf_counter() - started)
-        if self.review_file:
-            append_flagged(self.review_file, str(input.get("question", "")), report, evidence)
-        if self.on_unsupported == "raise" and report.unsupported():
+        if self.on_unsupported == "raise" and report.unsupported() and not report.withdrawn:
             raise UnsupportedClaimsError(_complaint(report))
         return report
+
+    def _abstention(self, text: str, evidence: Sequence[str | Document]) -> VerificationReport:
+        """The report on a draft that abstains: its only verdicts are that the evidence speaks of what it misses."""
+        statements, _ = statements_of(text, len(evidence))
+        judge, sources = LexicalJudge(self.thresholds), self._sources(evidence)
+        verdicts = [judge(statement, sources) for statement in statements if statement.claim.kind == "abstention"]
+        wrong = tuple(verdict for verdict in verdicts if verdict.label == "contradicted")
+        outcome = abstention_outcome(wrong) or "abstained"
+        return VerificationReport(text, wrong, level=self.level, abstention=outcome, abstained=True)
 
     def report(self, text: str, evidence: Sequence[str | Document]) -> VerificationReport:
         """The report on `text`, whose markers number `evidence` from 1."""
@@ -148,9 +157,10 @@ class Verifier(RunnableSerializable[dict[str, Any], VerificationReport]):
 
     def stream_verdicts(self, input: dict[str, Any]) -> Iterator[Verdict]:
         """The verdicts one by one, each as soon as its claim is judged: those of the report with policy "flag"."""
-        if is_abstained(input.get("draft")):
-            return
         text, evidence = read_input(input)
+        if is_abstained(input.get("draft")):
+            yield from self._abstention(text, evidence).verdicts
+            return
         statements, _ = self._statements(text, len(evidence))
         sources, judge = self._sources(evidence), self.judge()
         for statement in statements:

@@ -6,8 +6,9 @@ import pytest
 from langchain_core.documents import Document
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 
+from rag_app.answer import ABSTENTION
+from rag_app.types import UnsupportedClaimsError
 from rag_app.verify import Verifier
-from rag_app.verify.policy import ABSTENTION
 
 FERRY = Document("The ferry to Skerry Island leaves twice a day and takes bicycles.", metadata={"source": "f"})
 BRIDGE = Document("The suspension bridge at Karrow spans 2.5 kilometers between its towers.", metadata={"source": "b"})
@@ -27,7 +28,7 @@ def test_flag_leaves_the_text_untouched() -> None:
 def test_remove_drops_the_whole_sentence_and_no_other(text: str) -> None:
     report = run(text, "remove")
     assert report.text == GOOD
-    assert report.actions == ("removed: 1 claims",)
+    assert report.actions == ("removed: 1 claim",)
     assert report.groundedness == 1.0
 
 
@@ -75,3 +76,58 @@ def test_regenerate_refuses_an_edit_that_loses_a_supported_claim() -> None:
 
 def test_regenerate_without_a_model_says_so() -> None:
     assert "needs a chat model" in run(BAD, "regenerate").warnings[0]
+
+
+WRONG = "The ferry to Skerry Island leaves twice a day [2]."
+
+
+@pytest.mark.parametrize("policy", ["remove", "abstain", "regenerate"])
+def test_every_policy_that_acts_cites_a_right_fact_anew_before_anything_else(policy: str) -> None:
+    report = run(WRONG, policy, chat_model=FakeListChatModel(responses=["I don't know."]))
+    assert (report.text, report.actions) == (GOOD, ("recited: 1 claim",))
+
+
+def test_an_uncited_claim_gets_a_marker_from_recite_alone() -> None:
+    uncited = GOOD.replace(" [1]", "")
+    assert run(f"{uncited} {BAD}", "remove").text == uncited
+    assert run(f"{uncited} {BAD}", "recite").text == f"{GOOD} {BAD}"
+
+
+@pytest.mark.parametrize("policy", ["remove", "abstain", "regenerate"])
+def test_an_abstention_says_what_it_took_the_place_of_and_why(policy: str) -> None:
+    report = run(BAD, policy, chat_model=FakeListChatModel(responses=["I don't have enough information."]))
+    assert (report.text, report.withdrawn, report.abstained) == (ABSTENTION, BAD, True)
+    assert report.actions[-1] == "abstained"
+    assert [v.claim.span.slice(BAD) for v in report.verdicts] == [v.claim.text for v in report.verdicts] != []
+    assert report.groundedness == 0.0
+    assert report.summary()["withdrawn"] == BAD
+
+
+def test_an_edit_that_gives_up_a_supported_claim_is_no_reason_to_abstain() -> None:
+    report = run(f"{GOOD} {BAD}", "regenerate", chat_model=FakeListChatModel(responses=["I don't know."]))
+    assert report.text == f"{GOOD} {BAD}"
+
+
+def test_there_are_two_rounds_at_most() -> None:
+    others = ["Cats own Tarnfield [1].", "Dogs sing in Paris [2]."]
+    edits = [f"{GOOD} {BAD} {others[0]}", f"{GOOD} {BAD}", GOOD]
+    report = run(" ".join([GOOD, BAD, *others]), "regenerate", chat_model=FakeListChatModel(responses=edits))
+    assert report.text == edits[1]
+    assert report.actions == ("regenerated: round 1", "regenerated: round 2")
+
+
+@pytest.mark.parametrize("edit", [f"```\n{GOOD}\n```", f"<answer>{GOOD}</answer>"])
+def test_the_wrapping_of_an_edit_is_taken_off(edit: str) -> None:
+    assert run(f"{GOOD} {BAD}", "regenerate", chat_model=FakeListChatModel(responses=[edit])).text == GOOD
+
+
+def test_the_guard_does_not_raise_over_what_was_withdrawn() -> None:
+    assert run(BAD, "abstain", on_unsupported="raise").text == ABSTENTION
+    with pytest.raises(UnsupportedClaimsError):
+        run(BAD, "flag", on_unsupported="raise")
+
+
+def test_what_a_policy_removes_stands_in_the_review_file(tmp_path) -> None:
+    run(f"{GOOD} {BAD}", "remove", review_file=str(tmp_path / "review.jsonl"))
+    (line,) = (tmp_path / "review.jsonl").read_text().splitlines()
+    assert "Pangolins" in line

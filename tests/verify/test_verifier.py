@@ -116,7 +116,7 @@ def test_spans_of_claims_lie_in_the_text() -> None:
 
 
 class AbstainedDraft:
-    text = "The sources do not say when the bridge opened."
+    text = "I don't have enough information to answer this question."
     evidence = CHUNKS
     abstained = True
 
@@ -125,6 +125,17 @@ def test_an_abstained_draft_has_no_verdicts() -> None:
     report = verifier.invoke({"draft": AbstainedDraft()})
     assert (report.verdicts, report.abstention, report.groundedness) == ((), "abstained", None)
     assert list(verifier.stream_verdicts({"draft": AbstainedDraft()})) == []
+
+
+class WronglyAbstainedDraft(AbstainedDraft):
+    text = "The sources do not say when the bridge at Karrow opened."
+
+
+def test_an_abstained_draft_whose_evidence_speaks_of_what_it_misses_is_found_out() -> None:
+    report = verifier.invoke({"draft": WronglyAbstainedDraft()})
+    assert (report.abstention, report.abstained, report.groundedness) == ("abstained although answerable", True, None)
+    assert [v.label for v in report.verdicts] == ["contradicted"]
+    assert list(verifier.stream_verdicts({"draft": WronglyAbstainedDraft()})) == list(report.verdicts)
 
 
 @pytest.mark.parametrize(
