@@ -18,3 +18,8 @@ def openvino_wanted(backend: Backend) -> bool:
     if backend == "openvino" and not installed:
         raise MissingExtraError("openvino", "fast", "`backend: openvino`")
     return installed
+
+
+def refusal(precision: str, measure: str, found: float, least: float) -> str:
+    """Why a precision was not taken, in words."""
+    return f"{precision} was refused: {measure} {found:.6f} with torch's fp32, {least:g} is needed"

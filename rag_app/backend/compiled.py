@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from rag_app.backend.choice import refusal
 from rag_app.backend.processor import has_bf16, thread_count
 from rag_app.backend.quiet import import_openvino
 from rag_app.types import ModelError
@@ -103,7 +104,7 @@ def compile_checked(
         found = agreement(compiled)
         if found >= least:
             return Checked(compiled, found, note)
-        note = f"{each} was refused: {measure} {found:.6f} with torch's fp32, {least:g} is needed"
+        note = refusal(each, measure, found, least)
     raise ModelError(f"OpenVINO does not give what torch gives ({note}); set the backend to torch")
 
 

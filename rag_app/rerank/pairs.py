@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rag_app.backend import Backend, UnsupportedModelError, has_bf16, has_gpu, openvino_wanted
+from rag_app.backend.choice import refusal
 from rag_app.backend.hub import only_local
 from rag_app.rerank.base import sigmoid
 from rag_app.types import ConfigError, MissingExtraError, ModelError
@@ -132,13 +133,8 @@ def _in_bf16_where_order_is_kept(model: str, device: str | None, trust: bool) ->
     found = agreement(expected, small.logits(CANARIES, batch_size=len(CANARIES)))
     if found >= LEAST_AGREEMENT:
         return small
-    exact.note = refusal("bf16", found)
+    exact.note = refusal("bf16", "agreement", found, LEAST_AGREEMENT)
     return exact
-
-
-def refusal(precision: str, found: float) -> str:
-    """Why a precision was not taken, in words."""
-    return f"{precision} was refused: agreement {found:.4f} with torch's fp32, {LEAST_AGREEMENT:g} is needed"
 
 
 def agreement(expected: npt.NDArray[Any], found: npt.NDArray[Any]) -> float:
