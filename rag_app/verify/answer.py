@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -62,8 +63,20 @@ def judge_statement(statement: Statement, sources: Sequence[IndexedSource], judg
     """Jointly by its citations, then each source alone; an uncited claim by all sources, with suggested citations.
 
     A cited claim that its citations do not support but another source does keeps its label and gets a suggestion:
-    right fact, wrong marker.
+    right fact, wrong marker. The verdict has the seconds that all of this took.
     """
+    started = time.perf_counter()
+    judged = _judge_statement(statement, sources, judge)
+    verdict, conflict = judged.verdict, _conflict(0, judged)
+    if conflict is not None:
+        found = (
+            f"the sources disagree: {_names(conflict.supporting)} for it, {_names(conflict.contradicting)} against it"
+        )
+        verdict = replace(verdict, reason="; ".join(filter(None, (verdict.reason, found))))
+    return replace(judged, verdict=replace(verdict, seconds=time.perf_counter() - started))
+
+
+def _judge_statement(statement: Statement, sources: Sequence[IndexedSource], judge: Judge) -> Judged:
     claim = statement.claim
     if claim.kind not in ("factual", "abstention"):
         none = Verdict(claim, "not_checkable", 0.0, judge.level, reason=f"the statement is of kind {claim.kind}")
@@ -107,6 +120,10 @@ def _precise(judged: Judged) -> int:
     if judged.cited is None or judged.cited.label != "supported":
         return 0
     return len(judged.verdict.claim.citations) - len(judged.superfluous)
+
+
+def _names(sources: Sequence[int]) -> str:
+    return "".join(f"[{number}]" for number in sources)
 
 
 def _conflict(number: int, judged: Judged) -> Conflict | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -167,7 +167,7 @@ class Verifier(RunnableSerializable[dict[str, Any], VerificationReport]):
             yield judge_statement(statement, sources, judge).verdict
 
     def _sources(self, sources: Sequence[str | Document]) -> list[IndexedSource]:
-        return [as_source(source, number, self._cache) for number, source in enumerate(sources)]
+        return [as_source(source, number, self._cache) for number, source in enumerate(as_sources(sources))]
 
     def _statements(self, text: str, count: int) -> tuple[list[Statement], tuple[ParsedText, list[str]]]:
         """The statements of a text with `count` sources; the text as parsed, and warnings."""
@@ -187,6 +187,8 @@ def is_abstained(draft: Any) -> bool:
 
 def read_input(input: dict[str, Any]) -> tuple[str, Sequence[str | Document]]:
     """(text, evidence) of the Runnable's input; ConfigError when one is missing."""
+    if not isinstance(input, Mapping):
+        raise ConfigError(f'the verifier got a {type(input).__name__}; give it {{"text": ..., "documents": [...]}}')
     draft = input.get("draft")
     text = input.get("text", getattr(draft, "text", draft))
     evidence = input.get("documents", input.get("evidence"))
@@ -196,7 +198,19 @@ def read_input(input: dict[str, Any]) -> tuple[str, Sequence[str | Document]]:
         raise ConfigError('the verifier needs the answer under "text" or "draft"')
     if evidence is None:
         raise ConfigError('the verifier needs the sources under "documents" or "evidence"')
-    return text, evidence
+    return text, as_sources(evidence)
+
+
+def as_sources(given: Any) -> list[str | Document]:
+    """The sources as a list: a single text or Document is one; ConfigError for anything else."""
+    sources = [given] if isinstance(given, (str, Document)) else given
+    if isinstance(sources, Mapping) or not isinstance(sources, Iterable):
+        raise ConfigError(f"the sources are a {type(given).__name__}; give a list of texts or Documents")
+    listed = list(sources)
+    for source in listed:
+        if not isinstance(source, (str, Document)):
+            raise ConfigError(f"a source is a {type(source).__name__}; give texts or Documents")
+    return listed
 
 
 def as_source(source: str | Document, number: int, cache: SourceCache) -> IndexedSource:
@@ -206,7 +220,7 @@ def as_source(source: str | Document, number: int, cache: SourceCache) -> Indexe
     metadata = source.metadata
     return cache.get(
         source.page_content,
-        str(metadata.get("source", number + 1)),
+        str(metadata.get("source") or number + 1),
         int(metadata.get("start_index") or 0),
         str(source.id) if source.id else None,
     )

@@ -67,6 +67,12 @@ def test_sources_that_disagree_are_both_shown() -> None:
     assert [(c.supporting, c.contradicting) for c in report.conflicts] == [((2,), (1,))]
 
 
+def test_the_verdict_names_the_sources_that_disagree() -> None:
+    documents = ["The fee is 6 euros.", "The fee is 5 euros."]
+    (verdict,) = report_on("The fee is 5 euros [1].", documents).verdicts
+    assert (verdict.reason or "").endswith("the sources disagree: [2] for it, [1] against it")
+
+
 def test_a_phantom_marker_leaves_its_claim_uncited() -> None:
     report = report_on("The ferry to Skerry Island leaves twice a day [7].")
     assert report.phantoms == ("7",)
@@ -97,6 +103,43 @@ def test_missing_input_is_named() -> None:
         verifier.invoke({"text": "x"})
     with pytest.raises(ConfigError, match="draft"):
         verifier.invoke({"documents": []})
+
+
+@pytest.mark.parametrize("given", ["a text", None, 5, []])
+def test_input_that_is_no_mapping_is_named(given) -> None:
+    with pytest.raises(ConfigError, match="the verifier got a"):
+        verifier.invoke(given)
+
+
+@pytest.mark.parametrize("sources", [FERRY, CHUNKS[1], [FERRY], (CHUNKS[1],), iter([FERRY])])
+def test_one_source_may_stand_alone(sources) -> None:
+    text = "The ferry to Skerry Island leaves twice a day [1]."
+    assert verifier.invoke({"text": text, "documents": sources}).citation_recall == 1.0
+
+
+@pytest.mark.parametrize("sources", [5, {"a": FERRY}, [5], [None]])
+def test_sources_of_another_kind_are_named(sources) -> None:
+    with pytest.raises(ConfigError, match="source"):
+        verifier.invoke({"text": "The ferry leaves.", "documents": sources})
+    with pytest.raises(ConfigError, match="source"):
+        verifier.verify_claim("The ferry leaves.", sources)
+
+
+def test_each_verdict_says_which_level_took_how_long() -> None:
+    report = report_on("The ferry takes bicycles [2]. It opened in 1987 [1].")
+    assert all(v.level == "lexical" and 0 < v.seconds < report.seconds for v in report.verdicts)
+
+
+@pytest.mark.parametrize(
+    "text", ["", " ", "[1]", "?", "# Head", "I think so.", "The sources do not mention it.", "A [9]."]
+)
+@pytest.mark.parametrize("documents", [[], [""], [Document("")], CHUNKS])
+def test_no_figure_is_ever_nan_and_nothing_is_supported_by_nothing(text: str, documents) -> None:
+    report = report_on(text, documents)
+    dumps(report.summary())  # refuses NaN
+    figures = (report.groundedness, report.citation_recall, report.citation_precision, report.checkable_share)
+    assert all(figure is None or 0 <= figure <= 1 for figure in figures)
+    assert documents == CHUNKS or all(v.label != "supported" for v in report.verdicts)
 
 
 def test_invoke_ainvoke_and_batch_agree() -> None:
