@@ -143,9 +143,12 @@ def _about(held_out: float | None) -> str:
 
 
 def read_labeled(path: Path) -> list[tuple[str, list[str], int]]:
-    """(claim, sources, label) of each line, or of each of its "claims"; ConfigError names the line that lacks one."""
+    """(claim, sources, label) of each line, or of each of its "claims"; ConfigError names the line that lacks one.
+
+    Claims that wait for a person, or that a person found not to be checkable, are left out.
+    """
     from rag_app.cli.verify import read_row
-    from rag_app.types import ConfigError
+    from rag_app.types import LABELS, ConfigError
 
     rows = []
     for number, line in file_lines(path, "the claims"):
@@ -157,8 +160,12 @@ def read_labeled(path: Path) -> list[tuple[str, list[str], int]]:
             label = json.loads(one).get("label")
             if label is None and "machine" in one:
                 continue  # a review file, where this claim still waits for a person
-            if label not in (0, 1) and not isinstance(label, str):
-                raise ConfigError(f'{path}: line {number} has no "label" (1 supported, 0 not)')
+            if label == "not_checkable":
+                continue  # a person found that nothing can be said
+            if label not in (0, 1, *LABELS):
+                raise ConfigError(
+                    f'{path}: line {number} has no "label" (1 supported, 0 not, or one of {", ".join(LABELS)})'
+                )
             rows.append((claim, sources, int(label in (1, "supported"))))
     return rows
 

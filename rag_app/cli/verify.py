@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import unicodedata
 from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING, Annotated, Any
@@ -86,7 +87,7 @@ def verify(
         if as_json:
             emit(line_out)
         else:
-            typer.echo(f"{line_out['label']:<20} {line_out['score']:.2f}  {claim}")
+            typer.echo(plain(f"{line_out['label']:<20} {line_out['score']:.2f}  {claim}"))
     if failed:
         raise typer.Exit(1)
 
@@ -124,7 +125,7 @@ def review(
 
     With --json nothing is asked: each claim that waits is printed, one line each.
     """
-    from rag_app.verify.review import ANSWERS, open_rows, read_rows, write_rows
+    from rag_app.verify.review import ANSWERS, is_judged, open_rows, read_rows, record
 
     rows = read_rows(file)
     waiting = list(open_rows(rows))
@@ -136,13 +137,17 @@ def review(
     typer.echo(f"{len(waiting)} of {len(rows)} claims wait. Keys: {keys}, Enter skips, q ends.")
     for number, (place, row) in enumerate(waiting, start=1):
         _show_claim(number, len(waiting), row)
-        key = _ask_key(keys)
+        try:
+            key = _ask_key(keys)
+        except typer.Abort:  # the input ended: what was judged is in the file
+            typer.echo()
+            break
         if key == "q":
             break
         if key in ANSWERS:
-            rows[place] = {**row, "label": ANSWERS[key]}
-            write_rows(file, rows)
-    judged = sum(row.get("label") is not None for row in rows)
+            record(file, place, row["claim"], ANSWERS[key])
+    rows = read_rows(file)
+    judged = sum(map(is_judged, rows))
     typer.echo(f"{judged} of {len(rows)} claims are judged; measure with `rag-app eval verify {file}`.")
 
 
@@ -158,16 +163,24 @@ def _ask_key(keys: str) -> str:
 
 
 def _show_claim(number: int, count: int, row: dict[str, Any]) -> None:
-    typer.echo(f"\n--- {number} of {count}" + (f"   question: {row['question']}" if row.get("question") else ""))
-    typer.echo(f"claim:    {row['claim']}")
-    for evidence in row.get("evidence") or []:
-        typer.echo(f"evidence: {evidence['text']}   ({evidence['source']})")
-    if not row.get("evidence"):
-        typer.echo("evidence: none was found")
-        for name, text in enumerate(row.get("sources") or [], start=1):
-            typer.echo(f"source:   {shorten(str(text), _SHOWN, placeholder=' ...')}   ({name})")
-    for check in row.get("checks") or []:
+    lines = [f"\n--- {number} of {count}" + (f"   question: {row['question']}" if row.get("question") else "")]
+    lines.append(f"claim:    {row['claim']}")
+    evidence, checks, machine = row.get("evidence") or [], row.get("checks") or [], row.get("machine") or {}
+    lines += [f"evidence: {found['text']}   ({found['source']})" for found in evidence]
+    if not evidence:
+        lines.append("evidence: none was found")
+        sources = row.get("sources") or row.get("source") or []
+        for name, text in enumerate([sources] if isinstance(sources, str) else sources, start=1):
+            lines.append(f"source:   {shorten(str(text), _SHOWN, placeholder=' ...')}   ({name})")
+    for check in checks:
         if check["outcome"] == "fail":
-            typer.echo(f"check:    {check['name']}: {check['claim_value']!r} beside {check['source_value']!r}")
-    machine = row.get("machine") or {}
-    typer.echo(f"machine:  {machine.get('label')} ({machine.get('level')})")
+            lines.append(
+                f"check:    {check['name']}: {check.get('claim_value')!r} beside {check.get('source_value')!r}"
+            )
+    lines.append(f"machine:  {machine.get('label')} ({machine.get('level')})")
+    typer.echo(plain("\n".join(lines)))
+
+
+def plain(text: str) -> str:
+    """The text without control characters: what a claim or a source holds must not steer the terminal."""
+    return "".join(char if char in "\n\t" or unicodedata.category(char)[0] != "C" else "\ufffd" for char in text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from rag_app.jsonable import lines_of
 from rag_app.types import LABELS, ConfigError, Verdict, to_json
 from rag_app.verify.report import VerificationReport
 
+_APPENDING = threading.Lock()
 ANSWERS = {"s": "supported", "p": "partially_supported", "c": "contradicted", "n": "not_found", "x": "not_checkable"}
 
 
@@ -22,9 +24,10 @@ def append_flagged(
     """Append a line for each unsupported claim of the report; returns how many."""
     flagged = report.unsupported()
     sources = [source if isinstance(source, str) else source.page_content for source in evidence]
-    with Path(path).open("a", encoding="utf-8") as file:
-        for verdict in flagged:
-            file.write(json.dumps(review_row(question, report.text, verdict, sources), ensure_ascii=False) + "\n")
+    rows = (review_row(question, report.text, verdict, sources) for verdict in flagged)
+    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    with _APPENDING, Path(path).open("a", encoding="utf-8", errors="surrogatepass") as file:
+        file.write(lines)
     return len(flagged)
 
 
@@ -46,25 +49,58 @@ def read_rows(path: str | Path) -> list[dict[str, Any]]:
     """The rows of a review file; ConfigError names a line that is none."""
     if not Path(path).is_file():
         raise ConfigError(f"{path} is no file; `ask` and `verify` write one when verify.review_file is set")
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig", errors="surrogatepass")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(
+            f"{path} cannot be read ({error}); give a review file, UTF-8 with a JSON object a line"
+        ) from None
     rows = []
-    for number, line in lines_of(Path(path).read_text(encoding="utf-8-sig")):
+    for number, line in lines_of(text):
         try:
             row = json.loads(line)
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:
             raise ConfigError(f"{path}: line {number} is no JSON: {error}") from None
-        if not isinstance(row, dict) or "claim" not in row:
-            raise ConfigError(f'{path}: line {number} has no "claim"')
+        if fault := _fault(row):
+            raise ConfigError(f"{path}: line {number} {fault}")
         rows.append(row)
     return rows
 
 
+def _fault(row: Any) -> str:
+    """What keeps a line from being a claim to review; "" when nothing does."""
+    if not isinstance(row, dict) or not isinstance(row.get("claim"), str):
+        return 'has no text under "claim"'
+    for key, needed in (("evidence", ("source", "text")), ("checks", ("name", "outcome"))):
+        items = row.get(key) or []
+        if not isinstance(items, list) or not all(
+            isinstance(item, dict) and item.keys() >= {*needed} for item in items
+        ):
+            return f'has no list of objects with {" and ".join(needed)} under "{key}"'
+    return "" if isinstance(row.get("machine") or {}, dict) else 'has no object under "machine"'
+
+
+def is_judged(row: dict[str, Any]) -> bool:
+    """Has a person judged it: one of LABELS, or 1 and 0 as in a file of claims?"""
+    return row.get("label") in (*LABELS, 0, 1)
+
+
 def open_rows(rows: Sequence[dict[str, Any]]) -> Iterator[tuple[int, dict[str, Any]]]:
     """The rows that no person has judged yet, with their places."""
-    return ((place, row) for place, row in enumerate(rows) if row.get("label") not in LABELS)
+    return ((place, row) for place, row in enumerate(rows) if not is_judged(row))
 
 
-def write_rows(path: str | Path, rows: Sequence[dict[str, Any]]) -> None:
-    """Write all rows at once, through a file beside it, so that a broken run loses nothing."""
-    beside = Path(f"{path}.part")
-    beside.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
-    beside.replace(path)
+def record(path: str | Path, place: int, claim: str, label: str) -> None:
+    """Write a person's label into the row at `place`, whatever was appended meanwhile.
+
+    Through a file beside it, so that a broken run loses nothing. ConfigError when another claim stands there by now.
+    """
+    with _APPENDING:
+        rows = read_rows(path)
+        if place >= len(rows) or rows[place]["claim"] != claim:
+            raise ConfigError(f"{path} was changed while it was reviewed; run `rag-app review` again")
+        rows[place]["label"] = label
+        beside = Path(f"{path}.part")
+        lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        beside.write_text("".join(lines), encoding="utf-8", errors="surrogatepass")
+        beside.replace(path)

@@ -12,7 +12,7 @@ from rag_app.cli import eval_verify as eval_command
 from rag_app.cli import verify as command
 from rag_app.types import ConfigError
 from rag_app.verify import Verifier
-from rag_app.verify.review import read_rows
+from rag_app.verify.review import read_rows, record
 
 app = typer.Typer()
 command.register(app)
@@ -84,3 +84,72 @@ def test_too_few_judged_claims_to_leave_some_out_are_said_to_be_so(file) -> None
     shown = " ".join(CliRunner().invoke(app, ["calibrate", str(file)]).stdout.split())
     assert "on other claims unknown" in shown
     assert "None" not in shown
+
+
+def test_the_end_of_the_input_ends_the_review_and_the_next_one_goes_on(file) -> None:
+    Verifier(review_file=str(file)).invoke({"text": "Cats sing in Paris [1]. Dogs own Rome [1].", "documents": SOURCES})
+    result = CliRunner().invoke(app, ["review", str(file)], input="n\n")
+    assert result.exit_code == 0
+    assert "1 of 3 claims are judged" in result.stdout
+    result = CliRunner().invoke(app, ["review", str(file)], input="c\nx\n")
+    assert [row["label"] for row in read_rows(file)] == ["not_found", "contradicted", "not_checkable"]
+    report = CliRunner().invoke(app, ["verify", str(file), "--json"])
+    assert json.loads(report.stdout)["claims"] == 2  # one is not checkable
+
+
+def test_what_is_appended_during_a_review_stays(file) -> None:
+    rows = read_rows(file)
+    with file.open("a", encoding="utf-8") as more:
+        more.write(json.dumps({**rows[0], "claim": "Cats sing."}) + "\n")
+    record(file, 0, rows[0]["claim"], "not_found")
+    assert [(row["claim"], row["label"]) for row in read_rows(file)][1:] == [("Cats sing.", None)]
+    with pytest.raises(ConfigError, match="was changed"):
+        record(file, 0, "Dogs sing.", "not_found")
+
+
+def test_many_threads_append_whole_lines(tmp_path) -> None:
+    path = tmp_path / "review.jsonl"
+    text = " ".join(f"Pangolins invented the moon {n} times [1]." for n in range(30))
+    verifier = Verifier(review_file=str(path))
+    verifier.batch([{"text": text, "documents": [f"{n} " * 3000]} for n in range(8)])
+    assert len(read_rows(path)) == 8 * 30
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("nonsense", "line 1 is no JSON"),
+        ("[1]", 'no text under "claim"'),
+        ('{"claim": 5}', 'no text under "claim"'),
+        ('{"claim": "x", "evidence": "y"}', 'under "evidence"'),
+        ('{"claim": "x", "evidence": [{"a": 1}]}', "source and text"),
+        ('{"claim": "x", "checks": [{}]}', 'under "checks"'),
+        ('{"claim": "x", "machine": 5}', 'under "machine"'),
+    ],
+)
+def test_a_line_that_is_no_claim_to_review_is_named(tmp_path, line: str, said: str) -> None:
+    path = tmp_path / "review.jsonl"
+    path.write_text(line + "\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=said):
+        read_rows(path)
+
+
+def test_a_file_that_is_no_text_is_named(tmp_path) -> None:
+    (tmp_path / "x").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ConfigError, match="cannot be read"):
+        read_rows(tmp_path / "x")
+
+
+def test_a_claim_cannot_steer_the_terminal(file) -> None:
+    row = {**read_rows(file)[0], "claim": "\x1b[2Jgone\x07", "question": "a\x9bb"}
+    file.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    shown = CliRunner().invoke(app, ["review", str(file)], input="q\n").stdout
+    assert not {"\x1b", "\x07", "\x9b"} & set(shown)
+
+
+def test_a_label_that_is_none_is_named(file) -> None:
+    row = {**read_rows(file)[0], "label": "perhaps"}
+    file.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    assert "of 1 claims wait" in CliRunner().invoke(app, ["review", str(file)], input="q\n").stdout
+    result = CliRunner().invoke(app, ["verify", str(file), "--json"])
+    assert "partially_supported" in str(result.exception)
