@@ -1,40 +1,55 @@
-"""The command line. Each command group is a file that registers itself; the heavy imports stay inside the commands."""
+"""The command line. Each command is in a file that registers it; the heavy imports stay inside the commands."""
 
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import io
 import sys
 import warnings
+from collections.abc import Sequence
 
 import typer
 
 from rag_app.cli.common import warn
 
-app = typer.Typer(
-    name="rag-app",
-    help="Questions answered from documents, with citations that can be checked.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-eval_app = typer.Typer(help="Measure retrieval, verification, chunks and answers.", no_args_is_help=True)
-train_app = typer.Typer(help="Fit models on your own judgments.", no_args_is_help=True)
-
-_GROUPS = ("ask", "load", "split", "index", "search", "cite", "verify", "models", "info")
-_EVAL_GROUPS = ("eval_retrieval", "eval_chunks", "eval_verify", "eval_answers")
-
-for _group, _names in ((app, _GROUPS), (eval_app, _EVAL_GROUPS), (train_app, ("train",))):
-    for _name in _names:
-        if importlib.util.find_spec(f"rag_app.cli.{_name}"):
-            importlib.import_module(f"rag_app.cli.{_name}").register(_group)
-app.add_typer(eval_app, name="eval")
-app.add_typer(train_app, name="train")
+# The module of each command; those of `eval` and `train` are under their names.
+_MODULES = {
+    **{"demo": "ask", "ask": "ask", "load": "load", "split": "split", "index": "index", "import-faiss": "index"},
+    **{"search": "search", "cite": "cite", "verify": "verify", "review": "verify", "models": "models"},
+    **{"settings": "info", "info": "info", "doctor": "info"},
+}
+_GROUPS = {
+    "eval": (
+        "Measure retrieval, verification, chunks and answers.",
+        ("eval_retrieval", "eval_chunks", "eval_verify", "eval_answers"),
+    ),
+    "train": ("Fit models on your own judgments.", ("train",)),
+}
 
 
-@app.callback()
+def program(arguments: Sequence[str] = ()) -> typer.Typer:
+    """The command line: with the command that the arguments begin with, or with all when they begin with none."""
+    first = arguments[0] if arguments and arguments[0] in (*_MODULES, *_GROUPS) else None
+    made = typer.Typer(
+        name="rag-app",
+        help="Questions answered from documents, with citations that can be checked.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+    )
+    made.callback()(_root)
+    for module in dict.fromkeys(module for command, module in _MODULES.items() if first in (None, command)):
+        importlib.import_module(f"rag_app.cli.{module}").register(made)
+    for name, (purpose, modules) in _GROUPS.items():
+        if first in (None, name):
+            group = typer.Typer(help=purpose, no_args_is_help=True)
+            for module in modules:
+                importlib.import_module(f"rag_app.cli.{module}").register(group)
+            made.add_typer(group, name=name)
+    return made
+
+
 def _root(debug: bool = typer.Option(False, "--debug", help="Show the traceback of an error.")) -> None:
     """Questions answered from documents, with citations that can be checked."""
 
@@ -69,7 +84,7 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         with warnings.catch_warnings():  # puts `showwarning` back for a caller that goes on
             warnings.showwarning = show_warning
-            code = app(arguments, standalone_mode=False)
+            code = program(arguments)(arguments, standalone_mode=False)
     except typer.Abort:
         typer.echo("interrupted: what was committed stays; run it again to go on", err=True)
         sys.exit(130)

@@ -260,7 +260,7 @@ def test_an_interruption_says_what_became_of_the_work(
     def interrupted(*_: object, **__: object) -> None:
         raise typer.Abort
 
-    monkeypatch.setattr("rag_app.cli.app", interrupted)
+    monkeypatch.setattr("rag_app.cli.program", lambda arguments: interrupted)
     code, out, err = run(capsys, "index", "docs", "--index", "docs.index")
     assert (code, out) == (130, "")
     assert "run it again to go on" in err
