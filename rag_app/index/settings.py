@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_serializer
 
 from rag_app.text import Analyzer
 
@@ -30,6 +30,9 @@ class IndexSettings(BaseModel):
 
     `flat` is exact. `hnsw` (a graph: slow to build, fastest to ask) and `int8` (8 bits a number) propose rows that are
     then scored exactly; filters stay complete. Both pay from some 10,000 chunks on; their recall is in the report.
+
+    A subclass of `Analyzer` with its own `index_terms` and `query_terms` may stand in for it. The manifest keeps the
+    name of its class, which is never imported: pass it again to open the index.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -44,3 +47,12 @@ class IndexSettings(BaseModel):
     lock_timeout: float = Field(default=60.0, ge=0, description="seconds a second writer waits for the first")
     flush_chunks: int = Field(default=20_000, ge=1, description="chunks held in memory before a segment is written")
     segments_per_tier: int = Field(default=6, ge=2, description="segments of about one size before they are merged")
+
+    @field_serializer("analyzer")
+    def _with_its_class(self, analyzer: Analyzer) -> dict[str, Any]:
+        own = (
+            {}
+            if type(analyzer) is Analyzer
+            else {"class": f"{type(analyzer).__module__}.{type(analyzer).__qualname__}"}
+        )
+        return {**analyzer.model_dump(mode="json"), **own}

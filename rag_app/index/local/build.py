@@ -15,12 +15,14 @@ from rag_app.index.local.container import Array, array_of, encode, pack, prefixe
 from rag_app.index.local.manifest import describe
 from rag_app.index.local.mapped import ARRAYS, CHUNKS, DOCUMENTS, VECTORS, map_file, sync_file
 from rag_app.index.local.neighbors import FILES, SMALLEST, write_neighbors
-from rag_app.index.local.postings import Postings, TermsOfEach, build_postings, merge_postings
+from rag_app.index.local.postings import Postings, build_postings, merge_postings
 from rag_app.index.local.records import chunk_line, text_to_index
 from rag_app.index.local.segment import Segment
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document
+
+    from rag_app.text import Analyzer
 
 _ROWS = 256  # vectors that are written at a time
 
@@ -43,6 +45,19 @@ class StoredChunk(NamedTuple):
     vector: Array | None
 
 
+def _postings_of(texts: Iterable[tuple[str, str]], analyzer: Analyzer) -> Postings:
+    """The inverted lists of (text, language): by the words of our analyzer; one of another class sees whole texts."""
+    from rag_app.text import Analyzer
+
+    if type(analyzer) is Analyzer:
+        return build_postings(texts, lambda words, language: analyzer.index_terms_each(words, language=language))
+
+    def terms_of_each(wholes: Iterable[str], language: str) -> Iterable[Sequence[str]]:
+        return (analyzer.index_terms(text, language=language) for text in wholes)
+
+    return build_postings(texts, terms_of_each, by_word=False)
+
+
 def write_segment(
     folder: Path,
     documents: Iterable[StoredDocument],
@@ -50,7 +65,7 @@ def write_segment(
     *,
     dimension: int,
     dense: str,
-    terms_of_each: TermsOfEach,
+    analyzer: Analyzer,
 ) -> dict[str, Any]:
     """Write documents and chunks as a new segment; its entry for the manifest."""
     # Strings have the order of their bytes.
@@ -59,7 +74,7 @@ def write_segment(
     number = {document.doc_id: i for i, document in enumerate(documents)}
     doc_of_row = [number[c.doc_id] for c in chunks]
     texts = ((text_to_index(c.chunk), documents[i].language) for c, i in zip(chunks, doc_of_row, strict=True))
-    postings = build_postings(texts, terms_of_each)
+    postings = _postings_of(texts, analyzer)
     columns, fields = build_columns(c.chunk.metadata for c in chunks)
     folder.mkdir(parents=True)
     zero = np.zeros(dimension, dtype=np.float32)

@@ -135,6 +135,12 @@ def settings_of(built: IndexSettings | Mapping[str, Any]) -> IndexSettings:
 
     from rag_app.index.settings import IndexSettings
 
+    own = None if isinstance(built, IndexSettings) else built.get("analyzer", {}).get("class")
+    if own is not None:
+        raise IndexMismatchError(
+            f"the index was built with the analyzer {own!r}, a class of yours; open it with "
+            "`settings=IndexSettings(analyzer=...)`"
+        )
     try:
         return IndexSettings.model_validate(built)
     except ValidationError as error:
@@ -150,12 +156,14 @@ def check_settings(manifest: Mapping[str, Any], settings: IndexSettings) -> Inde
 
     IndexMismatchError when the given analyzer is another one than the index was built with.
     """
-    built = settings_of(manifest["settings"])
-    then, now = built.analyzer.model_dump(), settings.analyzer.model_dump()
+    then, now = manifest["settings"]["analyzer"], settings.model_dump(mode="json")["analyzer"]
+    if "class" not in then:
+        then = settings_of(manifest["settings"]).model_dump(mode="json")["analyzer"]  # with what is new since
+    names = dict.fromkeys([*then, *now])
     differ = [
-        f"{key} {then.get(key)!r} against {now.get(key)!r}" for key in {**then, **now} if then.get(key) != now.get(key)
+        f"{name} {then.get(name)!r} against {now.get(name)!r}" for name in names if then.get(name) != now.get(name)
     ]
-    if differ or type(settings.analyzer) is not type(built.analyzer):
+    if differ:
         raise IndexMismatchError(
             f"the index was built with another analyzer than the settings ask for: {', '.join(differ)}; "
             "rebuild with `rag-app index --rebuild`, or set `index.analyzer` back"

@@ -30,17 +30,17 @@ class Postings(NamedTuple):
 TermsOfEach = Callable[[Iterable[str], str], Iterable[Sequence[str]]]
 
 
-def build_postings(texts: Iterable[tuple[str, str]], terms_of_each: TermsOfEach) -> Postings:
+def build_postings(texts: Iterable[tuple[str, str]], terms_of_each: TermsOfEach, *, by_word: bool = True) -> Postings:
     """The inverted lists of rows given as (text, language); `terms_of_each(words, language)` are the terms of each.
 
-    Each different word is analyzed once for each language.
+    Each different word is analyzed once for each language; without `by_word`, each text as a whole.
     """
     by_language: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
     n = 0
     for n, (text, language) in enumerate(texts, start=1):
         by_language[language].append((n - 1, text))
     vocabulary: defaultdict[str, int] = defaultdict(itertools.count().__next__)
-    found = [_found_in(rows, language, vocabulary, terms_of_each) for language, rows in by_language.items()]
+    found = [_found_in(rows, language, vocabulary, terms_of_each, by_word) for language, rows in by_language.items()]
     names = sorted(vocabulary)  # code points stand in the order of their UTF-8
     place = np.empty(len(names), dtype=np.int64)
     place[[vocabulary[name] for name in names]] = np.arange(len(names))
@@ -64,12 +64,22 @@ class _Found(NamedTuple):
 
 
 def _found_in(
-    rows: Sequence[tuple[int, str]], language: str, vocabulary: Mapping[str, int], terms_of_each: TermsOfEach
+    rows: Sequence[tuple[int, str]],
+    language: str,
+    vocabulary: Mapping[str, int],
+    terms_of_each: TermsOfEach,
+    by_word: bool,
 ) -> _Found:
-    table = WordTable()
-    blocks = [_words_of(table, block) for block in _text_blocks(rows)]
+    words: Iterable[str]
+    if by_word:
+        table = WordTable()
+        blocks = [_words_of(table, block) for block in _text_blocks(rows)]
+        words = table.words()
+    else:
+        blocks = [(np.arange(len(rows), dtype=np.int32), np.asarray([row for row, _ in rows], dtype=np.int32))]
+        words = [text for _, text in rows]
     sizes, values = list[int](), list[int]()
-    for terms in terms_of_each(table.words(), language):
+    for terms in terms_of_each(words, language):
         sizes.append(len(terms))
         values += [vocabulary[term] for term in terms]
     return _Found(blocks, np.asarray(sizes, dtype=np.int32), np.asarray(values, dtype=np.int32))

@@ -176,7 +176,7 @@ class IndexReader:
     def _reading(self, read: Callable[[], T]) -> T:
         try:
             return read()
-        except (IndexError, ValueError, UnicodeDecodeError, IndexDamagedError) as error:
+        except (IndexError, ValueError, RuntimeError, IndexDamagedError) as error:
             if isinstance(error, ConfigError):
                 raise
             # A file that was changed shows in its checksum; anything else is our fault and passes untouched.

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from rag_app.errors import ConfigError
+from rag_app.errors import ConfigError, IndexDamagedError
 from rag_app.index.local.container import encode
 from rag_app.values import stored_form
 
@@ -129,6 +129,8 @@ def read_chunk(chunk_id: str, record: Mapping[str, Any]) -> Document:
     """The chunk as it was put in."""
     from langchain_core.documents import Document
 
+    if not {"text", "metadata"} <= record.keys():
+        raise IndexDamagedError(f"the record of chunk {chunk_id} is damaged; rebuild with `rag-app index --rebuild`")
     return Document(id=chunk_id, page_content=record["text"], metadata=revived(record["metadata"]))
 
 

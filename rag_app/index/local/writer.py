@@ -182,14 +182,13 @@ class Writer:
                 vector = p.vectors.get(str(chunk.id), made.get(str(chunk.id)))
                 chunks.append(StoredChunk(chunk, doc_id, vector))
         folder = self._new_folder()
-        analyzer = self.settings.analyzer
         entry = write_segment(
             folder,
             documents,
             chunks,
             dimension=self.dimension,
             dense=self.settings.dense,
-            terms_of_each=lambda pieces, language: analyzer.index_terms_each(pieces, language=language),
+            analyzer=self.settings.analyzer,
         )
         self._take_in(folder, entry)
 
