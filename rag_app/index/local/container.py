@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import itertools
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -81,8 +82,9 @@ class Strings:
     """A table of strings that are read one at a time; `find` needs them in order of their bytes."""
 
     def __init__(self, blob: Array, offsets: Array, prefixes: Array | None = None) -> None:
+        # Single items of a memoryview are read several times as fast as those of an array.
         self._blob = memoryview(blob.data)
-        self._offsets = offsets
+        self._offsets = memoryview(offsets.data)
         self._prefixes = prefixes
 
     def __len__(self) -> int:
@@ -90,7 +92,7 @@ class Strings:
 
     def raw(self, i: int) -> bytes:
         """Item i as bytes."""
-        return bytes(self._blob[int(self._offsets[i]) : int(self._offsets[i + 1])])
+        return bytes(self._blob[self._offsets[i] : self._offsets[i + 1]])
 
     def __getitem__(self, i: int) -> str:
         return self.raw(i).decode("utf-8", "surrogatepass")
@@ -109,13 +111,7 @@ class Strings:
             if low == high or self._prefixes[low] != number:
                 return low
             high = int(self._prefixes.searchsorted(number, side="right"))
-        while low < high:
-            middle = (low + high) // 2
-            if self.raw(middle) < key:
-                low = middle + 1
-            else:
-                high = middle
-        return low
+        return low + bisect.bisect_left(range(low, high), key, key=self.raw)
 
     def find(self, item: str) -> int | None:
         """The place of `item`; None when it is not there."""

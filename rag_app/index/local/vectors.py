@@ -30,10 +30,12 @@ def check_queries(vectors: npt.ArrayLike, dimension: int) -> npt.NDArray[np.floa
         raise EmbeddingError(f"query vectors of shape {rows.shape}; the index holds vectors of dimension {dimension}")
     if not np.isfinite(rows).all():
         raise EmbeddingError("a query vector holds NaN or infinity")
-    largest = np.abs(rows).max(axis=1, keepdims=True, initial=0.0)
-    # The squares of very large or small numbers would be lost.
-    rows = rows / np.where((largest > 1e100) | ((largest > 0) & (largest < 1e-100)), largest, 1.0)
-    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    with np.errstate(over="ignore", under="ignore"):
+        norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    if not ((norms > 1e-100) & (norms < 1e100)).all():  # the squares of very large or small numbers are lost
+        largest = np.abs(rows).max(axis=1, keepdims=True, initial=0.0)
+        rows = rows / np.where((largest > 1e100) | ((largest > 0) & (largest < 1e-100)), largest, 1.0)
+        norms = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows / np.where(norms > 0, norms, 1.0), dtype=np.float32)
 
 
