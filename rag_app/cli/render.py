@@ -36,6 +36,8 @@ def print_answer(console: Console, answer: Answer, *, text: bool = True) -> None
         quote = " ".join(citation.quote.split())
         quote = quote if len(quote) <= _QUOTE_WIDTH else quote[: _QUOTE_WIDTH - 1] + "…"
         console.print(Padding(f"[dim]“{escape(quote)}”[/]", (0, 0, 0, 6)))
+    if answer.report.get("withdrawn"):
+        console.print("  [dim]what was withdrawn:[/]")
     for verdict in answer.verdicts:
         color = _COLORS.get(verdict.label, "white")
         console.print(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from abc import abstractmethod
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -24,6 +25,9 @@ from rag_app.trace import RetrievalTrace, trace_of
 from rag_app.types import Citation, ConfigError, Span
 
 NO_EVIDENCE = ABSTENTION
+
+BREAK = "\n\n"
+_ENDS = re.compile(r"[.!?…。！？][\"'”’»)\]*_]*(?:\s?\[\d{1,4}\]){0,9}[.。]?\s*$|\n$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +142,16 @@ class Synthesizer(RunnableSerializable[dict[str, Any], Draft]):
             pieces.append(f"{shown(other.text)} [{other.number}]")
             citations = (*citations, citation_of(other, draft.evidence[other.number - 1]))
         pieces.append(f"The sources disagree [{one.number}][{other.number}].")
-        return replace(draft, text=" ".join(pieces), citations=citations, warnings=warnings)
+        return replace(draft, text=joined(pieces), citations=citations, warnings=warnings)
+
+
+def joined(sentences: Sequence[str]) -> str:
+    """Cited sentences as a text. One without an end mark stands alone: with the next one it would be one claim."""
+    text = ""
+    for sentence in sentences:
+        goes_on = _ENDS.search(text) is not None and not sentence[0].islower()
+        text += sentence if not text else f"{' ' if goes_on else BREAK}{sentence}"
+    return text
 
 
 def shown(text: str) -> str:

@@ -16,7 +16,7 @@ from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from pydantic import Field
 
-from rag_app.synthesize.base import Draft, Synthesizer, citation_of, shown
+from rag_app.synthesize.base import Draft, Synthesizer, citation_of, joined, shown
 from rag_app.synthesize.packing import pack
 from rag_app.synthesize.relevance import SIGNALS, Embed, Unit, signals, units_of
 from rag_app.trace import Ranked
@@ -129,7 +129,7 @@ def _repeats(words: set[str], number: int, before: set[str], passage: int) -> bo
 def write(question: str, units: Sequence[Unit], evidence: Ranked, confidence: float) -> Draft:
     """The draft of chosen units: each verbatim with its marker."""
     sentences = [f"{shown(unit.text)} [{unit.number}]" for unit in units]
-    text = " ".join(sentence if sentence[0] not in "|-*#" else f"\n{sentence}\n" for sentence in sentences).strip()
+    text = joined([sentence if sentence[0] not in "|-*#" else f"\n{sentence}\n" for sentence in sentences]).strip()
     citations = tuple(citation_of(unit, evidence[unit.number - 1]) for unit in units)
     return Draft(question, text, citations, (), tuple(evidence), confidence=confidence, trace=evidence.trace)
 

@@ -46,8 +46,10 @@ def test_an_answer_that_the_policy_takes_back_does_not_stay_on_the_screen(tmp_pa
     stages = stages_with(model, tmp_path, "verify.policy=remove")
     answer = show_stream(stages, {"question": "How long is the warranty?"})
     after = capsys.readouterr().out.partition("replaced:")[2]
-    assert answer.text in after
-    assert "99 years" not in after.partition("\n")[2]
+    told, _, withdrawn = after.partition("\n")[2].partition("what was withdrawn:")
+    assert answer.text in told
+    assert "99 years" not in told
+    assert withdrawn.split()[:1] == ["contradicted"]
 
 
 def test_a_stream_that_dies_withdraws_what_was_shown(tmp_path: Path, capsys: Any) -> None:

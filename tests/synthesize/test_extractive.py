@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from langchain_core.documents import Document
 
+from rag_app.cite import bind, claims, parse_markers
 from rag_app.synthesize import ExtractiveSynthesizer, pack
-from rag_app.synthesize.base import Abstained, DraftDone, Token, shown
+from rag_app.synthesize.base import Abstained, DraftDone, Token, joined, shown
 from rag_app.trace import Ranked, Removal, RetrievalTrace
 from rag_app.types import ConfigError
 
@@ -216,3 +217,17 @@ def test_a_name_that_heads_the_whole_document_is_of_no_other_section() -> None:
     assert not away("How much current does the MX-400 draw?")["It draws 4 amperes."]
     assert away("How much current does the MX-500 draw?")["It draws 4 amperes."]
     assert not away("How much current does the MX-500 draw?")["It draws 7 amperes."]
+
+
+def test_a_fragment_without_an_end_mark_is_a_claim_of_its_own() -> None:
+    text = joined(
+        ["Warranty: 24 months [1]", "Filter: every 6 months [2]", "It weighs 12 kg. [1]", "The hose is red. [2]"]
+    )
+    found = [(claim.text, claim.citations) for claim in claims(bind(parse_markers(text, 2)))]
+    assert found == [
+        ("Warranty: 24 months", (1,)),
+        ("Filter: every 6 months", (2,)),
+        ("It weighs 12 kg.", (1,)),
+        ("The hose is red.", (2,)),
+    ]
+    assert text.endswith("It weighs 12 kg. [1] The hose is red. [2]")
