@@ -14,7 +14,7 @@ import numpy as np
 
 from rag_app.filters import Condition, Filter, Logic, flatten
 from rag_app.index.local.container import Array, Strings, encode, pack
-from rag_app.index.local.records import plain, revived
+from rag_app.index.local.records import is_plain, plain, revived
 from rag_app.values import as_date
 
 _dumped = json.JSONEncoder(ensure_ascii=False).encode
@@ -41,7 +41,7 @@ def build_columns(rows: Iterable[Mapping[str, Any]]) -> tuple[dict[str, Array], 
     """Arrays to store and, for each field, its name and the kinds of its values."""
     fields: defaultdict[str, defaultdict[Any, list[int]]] = defaultdict(lambda: defaultdict(list))
     for row, metadata in enumerate(rows):
-        for field, value in flatten(metadata):
+        for field, value in metadata.items() if is_plain(metadata) else flatten(metadata):
             if field in _UNLISTED:
                 continue
             try:

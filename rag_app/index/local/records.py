@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 # Dates are objects with one of these names. A person's own object with such a name is put in one named `_LITERAL`.
 _DATETIME, _DATE, _LITERAL = "$datetime", "$date", "$literal"
 _TAGS = frozenset({_DATETIME, _DATE, _LITERAL})
+_STRING = frozenset({str})
+_PLAIN = _STRING | {int, float, bool, type(None)}
 _DEEPEST = 100  # lists and objects inside each other
 # Touching or moving a file does not change the document.
 _VOLATILE = frozenset({"mtime", "modified", "ctime", "atime", "accessed"})
@@ -73,7 +75,7 @@ def revived(value: Any) -> Any:
                 return dt.date.fromisoformat(value[_DATE])
             if _LITERAL in value:
                 value = value[_LITERAL]
-        return {key: revived(item) for key, item in value.items()}
+        return {key: item if type(item) in _PLAIN else revived(item) for key, item in value.items()}
     if isinstance(value, list):
         return [revived(item) for item in value]
     return value
@@ -83,13 +85,13 @@ _ENCODERS = {
     ascii_: json.JSONEncoder(ensure_ascii=ascii_, separators=(",", ":"), default=lambda value: plain(value, ""))
     for ascii_ in (True, False)
 }
-_PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
-def _is_plain(metadata: Mapping[Any, Any]) -> bool:
+def is_plain(metadata: Mapping[Any, Any]) -> bool:
     """Whether JSON has every key and value as it is, and reads none as a date; only flat lists are looked into."""
-    keys_are_plain = all(type(key) is str for key in metadata) and not _is_tag(metadata)
-    return keys_are_plain and all(
+    if not _STRING.issuperset(map(type, metadata)) or _is_tag(metadata):
+        return False
+    return _PLAIN.issuperset(map(type, metadata.values())) or all(
         type(value) in _PLAIN or (type(value) is list and _PLAIN.issuperset(map(type, value)))
         for value in metadata.values()
     )
@@ -97,7 +99,7 @@ def _is_plain(metadata: Mapping[Any, Any]) -> bool:
 
 def dump(record: Mapping[str, Any], what: str) -> bytes:
     """One line of JSON with its newline; ConfigError names the metadata field that cannot be stored."""
-    if _is_plain(record["metadata"]):
+    if is_plain(record["metadata"]):
         # Four times as fast as `json`; it refuses lone surrogates, and has a mind of its own about dates and paths.
         with contextlib.suppress(ValueError):
             return _fast_json()(record) + b"\n"
