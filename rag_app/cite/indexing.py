@@ -1,4 +1,4 @@
-"""Index expressions in prose: `a[0]` is code, `30 days[1].` is a citation glued to its word."""
+"""What is in brackets and cites nothing: `a[0]` is code, `in [0, 1]` an interval; `30 days[1].` cites."""
 
 from __future__ import annotations
 
@@ -23,6 +23,13 @@ _LIKELY_NAMES = re.compile(
     r"list|data|map|set|string|buffer|grid|table|matrix|tuple|queue|stack|items?|rows?|values?|vectors?|tokens?|keys?|results?|"
     r"elements|entries|numbers|words|lines|files|names|nodes?|inputs?|outputs?|points|scores|weights|index|indices|options|"
     r"records|fields|parts"
+)
+
+_INTERVAL = re.compile(r"\[[ \t]*0[ \t]*[,;][ \t]*\d{1,9}[ \t]*\]")
+_BEFORE_INTERVAL = re.compile(
+    r"(?:∈|[=~≈]|\b(?:(?<!shown )(?<!described )(?<!stated )(?<!reported )(?<!given )(?<!seen )(?<!noted )in|im|dans|"
+    r"within|intervall?s?|intervalles?|ranges?|bereich|domain|segment|scale|between|zwischen|entre))[ \t]*\Z",
+    re.I,
 )
 
 
@@ -70,3 +77,11 @@ def _reads_as_code(word: str, after: str, numbers: tuple[int, ...]) -> bool:
 def names_before(raw: str, start: int) -> bool:
     """Whether a name, a call or an assignment touches the bracket, so that what follows it decides what it is."""
     return start > 0 and (raw[start - 1] in ")(=$_" or (raw[start - 1].isascii() and raw[start - 1].isalnum()))
+
+
+def interval_end(raw: str, start: int) -> int | None:
+    """The end of `[0, 1]` where a word before it says that it is an interval; sources are counted from 1."""
+    found = _INTERVAL.match(raw, start)
+    if found is None or not _BEFORE_INTERVAL.search(raw, max(0, start - 24), start):
+        return None
+    return found.end()

@@ -179,6 +179,9 @@ class StreamParser:
 
     def _read_bracket(self, final: bool) -> bool:
         raw, position = self._raw, self._position
+        if (interval := indexing.interval_end(raw, position)) is not None:
+            self._pass(interval)
+            return True
         run = self._read_run(position, final)
         if run is _UNCERTAIN:
             return False
