@@ -118,10 +118,10 @@ def detect_language(text: str, default: str = "english") -> str:
     words = text.translate(_ASCII_LETTERS).split() if text.isascii() else _LETTERS.findall(text.casefold())
     if not text.isascii() and len(_SPACELESS.findall(text)) * 4 > sum(map(len, words)):
         return "none"
-    counts = Counter(chain.from_iterable([_LANGUAGES_OF[word] for word in words if word in _LANGUAGES_OF]))
+    counts = Counter(chain.from_iterable(filter(None, map(_LANGUAGES_OF.get, words))))
     if counts:
         # Ties go to the language that stands first in the list.
-        best = min(counts, key=lambda language: (-counts[language], LANGUAGES.index(language)))
+        best = max(filter(counts.__contains__, LANGUAGES), key=counts.__getitem__)
         if counts[best] * 25 >= len(words):
             return best
     return _by_script(text, words, default)
