@@ -241,6 +241,7 @@ def _list(query: str, hits: list[dict[str, Any]]) -> None:
         stages = ", ".join(f"{name} {place['rank']}" for name, place in hit["stages"].items())
         text = " ".join(hit["text"].split())
         shown = text if len(text) <= _SHOWN else text[:_SHOWN].rstrip() + "..."
-        out.print(Text.assemble((f"{hit['rank']:>3} ", "bold"), (f"{hit['source']}{page}", "bold"), f"  {hit['id']}"))
-        out.print(Padding(Text(f"{hit['score']:.4f}  {stages}", style="dim"), (0, 0, 0, 4)))
-        out.print(Padding(Text(shown), (0, 0, 0, 4)))
+        where = f"{hit['source']}{page}  " if hit["source"] else ""
+        out.print(Text.assemble((f"{hit['rank']:>3} {where}", "bold"), hit["id"]))
+        out.print(Padding(Text(f"{hit['score']:.4f}  {stages}", style="dim"), (0, 0, 0, 4), expand=False))
+        out.print(Padding(Text(shown), (0, 0, 0, 4), expand=False))
