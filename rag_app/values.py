@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-import decimal
 import enum
-import pathlib
 import re
-import uuid
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,6 +15,12 @@ def stored_form(value: Any) -> Any:
     """What an index keeps of a value that JSON does not know: a numpy number as a number, a path or an id as text."""
     if isinstance(value, enum.Enum):
         return value.value
+    if value is None or type(value) in (str, bool, int, float):
+        return value
+    import decimal
+    import pathlib
+    import uuid
+
     if isinstance(value, pathlib.PurePath | uuid.UUID | decimal.Decimal):
         return str(value)
     is_numpy_scalar = hasattr(value, "dtype") and getattr(value, "shape", None) == ()
