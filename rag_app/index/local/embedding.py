@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag_app.errors import EmbeddingError
+from rag_app.index.local.identity import check_embedder
 from rag_app.index.local.opened import Opened
 from rag_app.index.local.reader import IndexReader
 
@@ -42,6 +43,21 @@ class IndexEmbedding(IndexReader):
     @abstractmethod
     def close(self) -> None:
         """Let go of the lock."""
+
+    def _take_up(self, manifest: dict[str, Any], opened: Opened) -> None:
+        """Go on from a state that another writer committed.
+
+        IndexMismatchError when its vectors are of another model than the one at hand: the state stays as it was.
+        """
+        if manifest["embedder"] != self._manifest["embedder"]:
+            if self._made_embedder:
+                self._embedder = None
+            elif self._embedder is not None:
+                check_embedder(manifest, self._embedder)
+            self._cache = None
+        if manifest["canaries"] != self._manifest["canaries"]:
+            self._verified = False
+        self._manifest, self._opened = manifest, opened
 
     def embed_chunks(
         self, chunks: Sequence[Document], *, progress: Progress | None = None

@@ -132,7 +132,7 @@ class LocalIndex(IndexEmbedding):
                 return False
             if read_manifest(self.path)["generation"] == self._manifest["generation"]:
                 return False
-            self._manifest, self._opened = load(self.path, self.settings)
+            self._take_up(*load(self.path, self.settings))
             return True
 
     def close(self) -> None:
@@ -177,7 +177,7 @@ class LocalIndex(IndexEmbedding):
             lock.acquire(timeout=self.settings.lock_timeout)
         except Timeout:
             raise IndexLockedError(
-                f"another process is writing to the index in {self.path} (waited {self.settings.lock_timeout:g} s); "
+                f"another writer holds the index in {self.path} (waited {self.settings.lock_timeout:g} s); "
                 "try again when it is done"
             ) from None
         except OSError as error:
@@ -185,7 +185,7 @@ class LocalIndex(IndexEmbedding):
         try:
             if fresh is None:
                 if not self._lock_is_current():
-                    self._manifest, self._opened = load(self.path, self.settings)
+                    self._take_up(*load(self.path, self.settings))
             elif (self.path / NAME).exists():
                 old = read_generation(self.path)
                 fresh["generation"], fresh["next_segment"] = old

@@ -67,7 +67,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     try:
         manifest: dict[str, Any] = json.loads(raw)
         version = manifest["format"]
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise IndexDamagedError(f"{folder / NAME} is damaged ({error}); {_REBUILD}") from error
     if version != FORMAT:
         newer = isinstance(version, int) and version > FORMAT

@@ -34,6 +34,7 @@ class IndexReader:
         self._manifest = manifest
         self._opened = opened
         self._embedder = embedder
+        self._made_embedder = embedder is None  # from the manifest, when it is first needed
         self._verified = False
 
     @property

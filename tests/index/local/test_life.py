@@ -19,6 +19,7 @@ from rag_app.embed import HashingEmbedder
 from rag_app.index import IndexSettings, LocalIndex
 from rag_app.index.local.identity import CANARIES
 from rag_app.index.local.manifest import read_manifest, write_manifest
+from rag_app.index.reembed import reembed_index
 from rag_app.text import Analyzer
 from rag_app.types import (
     ConfigError,
@@ -130,7 +131,7 @@ def test_a_second_writer_waits_and_is_told(filled: Path, pair: Pair) -> None:
     first = LocalIndex.open(filled)
     first.upsert(*pair("new.txt", ["new"]))
     second = LocalIndex.open(filled, settings=IndexSettings(lock_timeout=0.1))
-    with pytest.raises(IndexLockedError, match="another process is writing"):
+    with pytest.raises(IndexLockedError, match="another writer holds the index"):
         second.upsert(*pair("other.txt", ["other"]))
     first.commit()
     with second:
@@ -175,6 +176,14 @@ def test_another_embedder_or_analyzer_is_named_with_both_values_and_the_way_out(
         LocalIndex.open(filled, embedder=HashingEmbedder(dimensions=64))
     with pytest.raises(IndexMismatchError, match=r"analyzer.*: language 'auto' against 'german'; .*--rebuild"):
         LocalIndex.open(filled, settings=IndexSettings(analyzer=Analyzer(language="german")))
+
+
+class Renamed(HashingEmbedder):
+    """Another model of the same dimension."""
+
+    @property
+    def name(self) -> str:
+        return "other"
 
 
 class Changed(HashingEmbedder):
@@ -264,6 +273,36 @@ def test_a_folder_that_cannot_be_written_is_read_all_the_same(filled: Path, pair
     assert index.bm25("pump", k=1)
     with pytest.raises(ConfigError, match="cannot be written"):
         index.upsert(*pair("new.txt", ["new"]))
+
+
+def test_who_had_the_index_open_does_not_mix_models_when_another_embeds_it_again(filled: Path, pair: Pair) -> None:
+    given = LocalIndex.open(filled, embedder=EMBEDDER)
+    made = LocalIndex.open(filled)
+    assert len(made.dense("pump", k=1)) == 1
+    reembed_index(filled, Renamed(dimensions=16)).close()
+    assert len(given.dense("pump", k=1)) == 1  # of the state that it has open
+    for use in (given.refresh, lambda: given.upsert(*pair("new.txt", "new")), lambda: given.delete(ids=["x"])):
+        with pytest.raises(IndexMismatchError, match=r"'other'.*'hashing-16'.*--reembed"):
+            use()
+    assert len(given.dense("pump", k=1)) == 1
+    reembed_index(filled, HashingEmbedder(dimensions=32)).close()
+    assert made.refresh()
+    assert made.dense("the pump number 3", k=1)[0].score == pytest.approx(1.0)
+    with made:
+        made.upsert(*pair("new.txt", "new"))
+    assert LocalIndex.open(filled).vectors(made.chunk_ids()).shape == (11, 32)
+
+
+def test_changed_weights_are_noticed_by_who_had_the_index_open(filled: Path, pair: Pair) -> None:
+    index = LocalIndex.open(filled, embedder=EMBEDDER)
+    assert index.dense("pump", k=1)
+    reembed_index(filled, Changed(dimensions=16)).close()  # the same name
+    assert index.refresh()
+    with pytest.raises(IndexMismatchError, match="has changed since"):
+        index.dense("pump", k=1)
+    with pytest.raises(IndexMismatchError, match="has changed since"), index:
+        index.upsert(*pair("new.txt", "new"))
+    assert len(LocalIndex.open(filled)) == 10
 
 
 def test_notes_and_splitter_are_kept_in_the_manifest(filled: Path) -> None:
