@@ -17,6 +17,7 @@ def reembed_index(
     old = LocalIndex.open(path)
     new = LocalIndex.create(path, embedder=embedder, settings=old.settings, overwrite=True)
     with new:
+        old.refresh()  # with what another writer put in while we waited for the lock
         for doc_id, _, fingerprint in old.documents():
             new.upsert(old.document(doc_id), old.chunks_of(doc_id), fingerprint=fingerprint, replace="id")
         splitter = old.manifest["splitter"]

@@ -293,6 +293,19 @@ def test_who_had_the_index_open_does_not_mix_models_when_another_embeds_it_again
     assert LocalIndex.open(filled).vectors(made.chunk_ids()).shape == (11, 32)
 
 
+def test_what_is_committed_while_embedding_again_waits_for_the_lock_is_not_lost(filled: Path, pair: Pair) -> None:
+    writer = LocalIndex.open(filled, embedder=EMBEDDER)
+    writer.upsert(*pair("late.txt", "a late pump"))
+    waiting = threading.Thread(target=reembed_index, args=(filled, HashingEmbedder(dimensions=32)))
+    waiting.start()
+    time.sleep(0.3)
+    writer.commit()
+    waiting.join()
+    index = LocalIndex.open(filled)
+    assert index.manifest["embedder"]["dimension"] == 32
+    assert "late.txt" in index.sources()
+
+
 def test_changed_weights_are_noticed_by_who_had_the_index_open(filled: Path, pair: Pair) -> None:
     index = LocalIndex.open(filled, embedder=EMBEDDER)
     assert index.dense("pump", k=1)
