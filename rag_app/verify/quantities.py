@@ -56,6 +56,7 @@ _PART_OF = {"half": 0.5, "quarter": 0.25, "½": 0.5, "¼": 0.25, "¾": 0.75}
 _AFTER_UNIT = re.compile(
     r"[\s-]?(?P<unit>%|°\s?[CF]|[$€£]|percentage points?|per ?cent|pour cent|por ciento|[^\W\d_]+)(?:\^?[²³23])?"
 )
+_OF = re.compile(r"\s(?:d['’]|de\s|of\s)")
 _APPROX = re.compile(
     r"\b(?:about|around|roughly|approximately|approx\.?|nearly|almost|some|circa|ca\.|c\.|over|"
     r"(?<!\bno\s)(?<!\bnot\s)more than|etwa|rund|environ|près de|unos|casi)\s+(?:[$€£]\s?)?$|[~≈]\s?$",
@@ -175,6 +176,11 @@ def _finish(text: str, plain: str, start: int, end: int, reading: _Reading) -> Q
     before = plain[max(0, start - 24) : start]
     decade = _decade(plain, end, digits, before)
     (dimension, stop), factor, noun = _unit(plain, end, reading)
+    if scaled and dimension == "count" and (of := _OF.match(plain, end)):
+        # "1,5 million d'euros", "millones de euros"
+        found = _unit(plain, of.end(), reading)
+        if found[0][0] != "count":
+            (dimension, stop), factor, noun = found
     end = stop or end
     if noun and is_function_word(stem(noun)):
         noun = ""

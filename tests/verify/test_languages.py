@@ -84,3 +84,29 @@ def test_a_denial_in_other_languages_contradicts(claim: str, source: str) -> Non
     assert Verifier().verify_claim(source, [f"{claim}."]).label == "contradicted"
     assert Verifier().verify_claim(claim, [f"{claim}."]).label == "supported"
     assert Verifier().verify_claim(source, [source]).label == "supported"
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "supported"),
+    [
+        (
+            "Le chiffre d'affaires était de 1,5 million d'euros.",
+            "Le chiffre d'affaires était de 1 500 000 euros.",
+            True,
+        ),
+        ("Los ingresos fueron de 1,5 millones de euros.", "Los ingresos fueron de 1.500.000 euros.", True),
+        ("Los ingresos fueron de 1,6 millones de euros.", "Los ingresos fueron de 1.500.000 euros.", False),
+        ("Der Anteil stieg auf 12 Prozent.", "Der Anteil sank auf 12 Prozent.", False),
+        ("La part a augmenté de 12 pour cent.", "La part a diminué de 12 pour cent.", False),
+        ("La cuota aumentó un 12 por ciento.", "La cuota disminuyó un 12 por ciento.", False),
+        ("Der Plan muss Diebstahl abdecken.", "Der Plan kann Diebstahl abdecken.", False),
+    ],
+)
+def test_units_directions_and_modality_of_other_languages(claim: str, source: str, supported: bool) -> None:
+    assert (Verifier().verify_claim(claim, [source]).label == "supported") == supported
+
+
+def test_the_parts_of_a_date_that_the_source_writes_in_numbers_are_not_absent() -> None:
+    claim = "The museum of modern art in Berlin was opened to the public on 3 October 1990."
+    verdict = Verifier().verify_claim(claim, [claim.replace("3 October 1990", "03.10.1990")])
+    assert [(check.name, check.outcome) for check in verdict.checks] == [("date", "pass")]

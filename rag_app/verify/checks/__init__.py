@@ -12,7 +12,7 @@ from rag_app.verify.checks.han import check_han_negation
 from rag_app.verify.checks.negation import check_negation
 from rag_app.verify.checks.numbers import check_numbers
 from rag_app.verify.checks.parts import check_parts
-from rag_app.verify.checks.quantifiers import check_quantifiers
+from rag_app.verify.checks.quantifiers import check_modality, check_quantifiers
 from rag_app.verify.checks.quotes import check_quotes
 from rag_app.verify.checks.roles import check_roles
 from rag_app.verify.checks.slots import check_slots
@@ -28,6 +28,7 @@ CHECKS = (
     check_antonyms,
     check_slots,
     check_quantifiers,
+    check_modality,
     check_roles,
     check_quotes,
     check_tables,

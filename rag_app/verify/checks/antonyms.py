@@ -40,6 +40,10 @@ son/daughter brother/sister king/queen uncle/aunt boy/girl bigger/smaller wider/
 easier/harder gained/lost bought/sold gave/took sent/received began/ended opened/closed rises/falls grew/shrank
 cheaper/pricier widely/rarely often/rarely|seldom frequently/rarely|infrequently necessary/unnecessary|optional
 likely/unlikely
+stieg/sank|fiel stiegen/sanken|fielen steigt/sinkt|fällt gestiegen/gesunken|gefallen erhöht/gesenkt|verringert
+zunahme/abnahme höher/niedriger größer/kleiner gewonnen/verloren geöffnet/geschlossen erlaubt/verboten
+augmenté/diminué|baissé augmente/diminue|baisse ouvert/fermé gagné/perdu autorisé/interdit supérieur/inférieur
+aumentó/disminuyó|bajó subió/bajó aumenta/disminuye|baja abierto/cerrado ganó/perdió permitido/prohibido
 """
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from rag_app.types import Check, Span
 from rag_app.verify.checks.base import ABOUT, Aligned
-from rag_app.verify.dates import dates_of
+from rag_app.verify.dates import Date, dates_of
 from rag_app.verify.numerals import ERA_YEAR
 from rag_app.verify.quantity import Quantity, in_decade, same_value, says
 from rag_app.verify.words import Word, is_function_word, stem
@@ -28,11 +28,13 @@ def check_numbers(aligned: Aligned) -> Iterator[Check]:
         return
     inside = aligned.source.quantities_in(aligned.window_span)
     about = aligned.support.coverage >= ABOUT
-    numeric = [date.span for date in dates_of(aligned.claim) if date.is_numeric]
+    dates = dates_of(aligned.claim)
+    numeric = [date.span for date in dates if date.is_numeric]
+    settled = [date.span for date in dates if _is_there(date, aligned)]
     free = _Rivals(aligned, inside)
     known: dict[tuple[object, ...], tuple[Quantity | None, bool]] = {}
     for ours in aligned.quantities:
-        if ours.dimension != "year" and _in_any(numeric, ours.span):
+        if _in_any(settled, ours.span) or (ours.dimension != "year" and _in_any(numeric, ours.span)):
             continue
         if ours.key() not in known:
             equal = min((q for q in inside if says(ours, q)), key=lambda q: not _bears_out(ours, q), default=None)
@@ -54,6 +56,12 @@ def check_numbers(aligned: Aligned) -> Iterator[Check]:
             yield aligned.check("number absent", "fail", ours.span, None)
         else:
             yield aligned.check(name, "unknown", ours.span, None)
+
+
+def _is_there(date: Date, aligned: Aligned) -> bool:
+    """Has the window the same date, written in numbers: "3 October 1990" and "03.10.1990"?"""
+    theirs = dates_of(aligned.window_span.slice(aligned.source.text))
+    return any(d.is_numeric and d.known() == date.known() == 3 and date.agrees(d) for d in theirs)
 
 
 def _in_any(spans: list[Span], span: Span) -> bool:

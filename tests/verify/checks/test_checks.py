@@ -32,6 +32,7 @@ def outcomes(claim: str, text: str) -> dict[str, set[str]]:
         ("antonym", "The treatment was ineffective in adults.", "The treatment was effective in adults."),
         ("name", "The choir was founded by Livia Moss in Tarn.", "The choir was founded by Nadia Ferro in Tarn."),
         ("quantifier", "All villages had a well.", "Most villages had a well."),
+        ("modality", "The plan must cover theft.", "The plan may cover theft."),
         ("role", "Tarn acquired Brightwell in spring.", "In spring Brightwell acquired Tarn."),
         ("table cell", "The Team plan costs $9 per month.", TABLE),
         ("part", "The kit contains a hex key, grease and a torque wrench.", "The kit contains a hex key and grease."),
@@ -51,6 +52,8 @@ def test_a_conflict_is_flagged(name: str, claim: str, source: str) -> None:
     [
         ("The ferry takes about 40 bicycles.", "The ferry takes 41 bicycles."),
         ("Not only bicycles are taken by the ferry.", "Bicycles are taken by the ferry."),
+        ("The plan may cover theft.", "The plan must cover theft."),
+        ("The plan must cover theft.", "The plan must cover theft and may cover fire."),
         ("A was less effective than B in adults.", "B was more effective than A in adults."),
         ("Tarn was acquired by Brightwell.", "Brightwell acquired Tarn."),
         ("The Team plan costs $49 per month.", TABLE),
