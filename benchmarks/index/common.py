@@ -63,9 +63,14 @@ def peak() -> float:
 def import_ours() -> None:
     """What writing an index imports, so that no build is charged for it."""
     import filelock  # noqa: F401
+    import numpy.ma
+    import numpy.random  # noqa: F401
     import Stemmer  # noqa: F401
+    import tenacity  # noqa: F401
 
+    import rag_app.embed.batches
     import rag_app.embed.cache
+    import rag_app.index.local.vectors
     import rag_app.index.local.writer
     import rag_app.index.settings  # noqa: F401
 
