@@ -109,7 +109,7 @@ def read_row(line: str, number: int) -> tuple[Any, str, list[str]]:
         raise ValueError(f"line {number} is no JSON: {error}") from None
     if not isinstance(row, dict) or not isinstance(row.get("claim"), str):
         raise ValueError(f'line {number} has no text under "claim"')
-    sources = row.get("sources", row.get("source"))
+    sources = row["sources"] if row.get("sources") is not None else row.get("source")
     if isinstance(sources, str):
         sources = [sources]
     if not isinstance(sources, list) or not all(isinstance(source, str) for source in sources):

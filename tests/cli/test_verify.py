@@ -46,6 +46,11 @@ def test_several_sources_are_taken_as_a_list() -> None:
     assert line["evidence"][0]["source"] == "2"
 
 
+def test_sources_of_null_leave_the_source() -> None:
+    row = {"id": 1, "claim": SOURCE, "source": SOURCE, "sources": None}
+    assert json.loads(run("verify", "--json", stdin=json.dumps(row)).stdout)["label"] == "supported"
+
+
 @pytest.mark.parametrize("line", ["{", "[]", '{"id": 1}', '{"claim": "x"}', '{"claim": "x", "sources": [1]}'])
 def test_a_bad_line_is_said_and_the_others_go_on(line: str) -> None:
     good = json.dumps({"id": 2, "claim": SOURCE, "source": SOURCE})
