@@ -25,7 +25,7 @@ from common import build_ours, unit_rows, windows
 
 OTHERS = "import typer, langchain_core.retrievers"
 # The console script, wherever the package is installed.
-RUN = "import sys; from rag_app.cli import main; main(sys.argv[1:])"
+RUN = "from rag_app.cli import main; main()"
 
 
 def spent(command: list[str], environment: dict[str, str]) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import subprocess
 import sys
@@ -80,3 +81,14 @@ def test_a_command_imports_no_other_command() -> None:
     _, modules = loaded_by("models", "--json")
     assert {name for name in modules if name.startswith("rag_app.cli.")} == {"rag_app.cli.common", "rag_app.cli.models"}
     assert not modules & {"langchain_core.retrievers", "rag_app.settings", "rag_app.pipeline"}
+
+
+def test_a_program_that_ends_looks_for_no_garbage_among_what_it_imported_and_a_caller_is_left_alone() -> None:
+    at_exit = (
+        "import atexit, gc; atexit.register(lambda: print(gc.get_freeze_count() > 10_000, gc.get_threshold()[0]))\n"
+    )
+    for call, expected in (("main()", "True 100000"), ("main(['models', '--json'])", f"False {gc.get_threshold()[0]}")):
+        program = f"{at_exit}from rag_app.cli import main\n{call}"
+        done = subprocess.run([sys.executable, "-c", program, "models", "--json"], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.splitlines()[-1] == expected
