@@ -21,10 +21,10 @@ def is_transient(error: BaseException) -> bool:
 
 def with_retry(call: Callable[[], T], waits: Sequence[float], *, sleep: Callable[[float], None] = time.sleep) -> T:
     """What `call` returns; after a transient error it is called again, once for each of `waits` (seconds)."""
-    from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_chain, wait_fixed
-
     if not waits:
         return call()
+    from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_chain, wait_fixed
+
     retrying = Retrying(
         stop=stop_after_attempt(len(waits) + 1),
         wait=wait_chain(*(wait_fixed(seconds) for seconds in waits)),

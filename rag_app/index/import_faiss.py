@@ -22,6 +22,7 @@ from langchain_core.embeddings import Embeddings
 from rag_app.embed import as_embedder
 from rag_app.embed.base import Embedder, unit_rows
 from rag_app.embed.checks import vector_faults
+from rag_app.embed.retry import with_retry
 from rag_app.index.local import LocalIndex
 from rag_app.index.local.container import Array
 from rag_app.index.settings import IndexSettings
@@ -183,7 +184,8 @@ def _check_model(
     sample = list(vectors)[:: max(1, len(vectors) // _PROBES)][:_PROBES]
     if not sample:
         return
-    here = embedder.encode([documents[doc_id].page_content for doc_id in sample])
+    texts = [documents[doc_id].page_content for doc_id in sample]
+    here = with_retry(lambda: embedder.encode(texts), embedder.retry_waits)
     likeness = float(np.median([row @ vectors[doc_id] for row, doc_id in zip(here, sample, strict=True)]))
     if likeness < _SAME_MODEL:
         raise IndexMismatchError(

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from langchain_core.documents import Document
 
+from rag_app.embed.retry import with_retry
+from rag_app.index.settings import IndexSettings
 from rag_app.text import Analyzer, sentence_spans
 from rag_app.types import Hit, Span, read_chunk_id
 
@@ -99,16 +101,15 @@ def _cjk(sentence: str) -> bool:
 
 def _dense_ranks(index: Index, embedder: Any, held: Sequence[HeldOut]) -> list[int]:
     questions = embedder.encode([each.sentence for each in held], query=True)
-    rests = embedder.encode([each.rest for each in held])
+    rests = with_retry(lambda: embedder.encode([each.rest for each in held]), getattr(embedder, "retry_waits", ()))
     rankings = index.dense_by_vectors(questions, k=_DEPTH)
     own = np.einsum("ij,ij->i", questions, rests)
     return [_rank(hits, each, float(score)) for hits, each, score in zip(rankings, held, own, strict=True)]
 
 
 def _bm25_ranks(index: Index, held: Sequence[HeldOut]) -> list[int]:
-    manifest = index.manifest.get("settings", {})
-    analyzer = Analyzer(**manifest.get("analyzer", {}))
-    k1, b = (float(manifest.get("bm25", {}).get(name, default)) for name, default in (("k1", 1.2), ("b", 0.75)))
+    settings = _settings(index)
+    analyzer, k1, b = settings.analyzer, settings.bm25.k1, settings.bm25.b
     before = [_counts(analyzer, each.chunk.page_content) for each in held]
     average = sum(sum(counts.values()) for counts in before) / len(before)
     ranks = []
@@ -120,6 +121,15 @@ def _bm25_ranks(index: Index, held: Sequence[HeldOut]) -> list[int]:
             score += part * _saturation(rest.get(term, 0), sum(rest.values()) / average, k1, b) / was
         ranks.append(_rank(index.bm25(each.sentence, k=_DEPTH), each, score) if score > 0 else 0)
     return ranks
+
+
+def _settings(index: Index) -> IndexSettings:
+    """Analyzer and formula in effect; of an index that does not say, what its manifest has of them, or the defaults."""
+    own: IndexSettings | None = getattr(index, "settings", None)
+    if own is not None:
+        return own
+    built = index.manifest.get("settings", {})
+    return IndexSettings.model_validate({name: built[name] for name in ("analyzer", "bm25") if name in built})
 
 
 def _counts(analyzer: Analyzer, text: str, *, like: str | None = None) -> Counter[str]:

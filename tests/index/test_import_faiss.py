@@ -11,11 +11,12 @@ import subprocess
 from collections import OrderedDict, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from langchain_core.documents import Document
+from pydantic import PrivateAttr
 
 from rag_app.embed import HashingEmbedder
 from rag_app.index import LocalIndex
@@ -317,3 +318,17 @@ def test_a_row_that_has_no_vector_is_damaged_and_makes_no_index(saved: Path, tmp
     with pytest.raises(IndexDamagedError, match="names row 3"):
         import_faiss(saved, tmp_path / "new", embedder=EMBEDDER)
     assert not (tmp_path / "new").exists()
+
+
+def test_a_server_that_is_busy_for_a_moment_ends_no_import(saved: Path, tmp_path: Path) -> None:
+    class Busy(HashingEmbedder):
+        retry_waits: ClassVar[tuple[float, ...]] = (0.0,)
+        _failures: int = PrivateAttr(default=1)
+
+        def _encode(self, texts: Sequence[str], *, query: bool) -> Any:
+            if self._failures:
+                self._failures -= 1
+                raise TimeoutError("busy")
+            return super()._encode(texts, query=query)
+
+    assert len(import_faiss(saved, tmp_path / "new", embedder=Busy(dimensions=16))) == 4

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar
 
+from langchain_core.documents import Document
+from pydantic import PrivateAttr
+
+from rag_app.embed import HashingEmbedder
+from rag_app.index import IndexSettings, LocalIndex
 from rag_app.retrieve.measure import held_out, measure_arms
+from rag_app.text import Analyzer
+from rag_app.types import LoadedDocument
 
 THINGS = "pump valve filter lever hose motor switch cable panel sensor tank gauge".split()  # noqa: SIM905
 
@@ -63,3 +73,51 @@ def test_code_and_tables_do_not_make_a_known_language_look_unknown() -> None:
 
     assert _pieces_per_word(["run the tests"], count) == 1.0
     assert _pieces_per_word(["| run | the | tests | `--all` (*) |"], count) == 1.0
+
+
+def local(path: Path, embedder: HashingEmbedder, settings: IndexSettings | None = None) -> LocalIndex:
+    with LocalIndex.create(path, embedder=embedder, settings=settings) as index:
+        for n in range(24):
+            text = (
+                f"The {THINGS[n % 12]} number {n} stands in the hall of the mill. Service of number {n} takes several "
+                f"hours each time. Call the team when number {n} fails again."
+            )
+            document = LoadedDocument(id=f"d{n}", page_content=text, metadata={"source": f"{n}.txt"})
+            chunk = Document(id=f"d{n}:0-{len(text)}", page_content=text, metadata={"start_index": 0})
+            index.upsert(document, [chunk])
+    return index
+
+
+class Spaces(Analyzer):
+    """Words are what stands between spaces."""
+
+    def index_terms(self, text: str, *, language: str) -> list[str]:
+        return text.split()
+
+    def query_terms(self, text: str, *, languages: Sequence[str]) -> dict[str, int]:
+        return dict(Counter(text.split()))
+
+
+def test_an_index_with_an_analyzer_of_another_class_is_measured_by_it(tmp_path: Path) -> None:
+    found = measure_arms(local(tmp_path / "i", HashingEmbedder(), IndexSettings(analyzer=Spaces())))
+    assert found["sentences"] == 24
+    assert found["bm25_mrr"] == 1  # the number stands in what is left of each chunk
+
+
+def test_a_passage_that_a_server_refuses_for_a_moment_is_sent_again(tmp_path: Path) -> None:
+    class Busy(HashingEmbedder):
+        retry_waits: ClassVar[tuple[float, ...]] = (0.0,)
+        _failures: int = PrivateAttr(default=0)
+
+        def _encode(self, texts: Sequence[str], *, query: bool) -> Any:
+            if not query and self._failures:
+                self._failures -= 1
+                raise TimeoutError("busy")
+            return super()._encode(texts, query=query)
+
+    embedder = Busy()
+    index = local(tmp_path / "i", embedder)
+    expected = measure_arms(index)
+    embedder._failures = 1
+    assert measure_arms(index) == expected
+    assert embedder._failures == 0
