@@ -90,6 +90,12 @@ def test_a_bound_does_not_say_exactly_so_many(source: str) -> None:
         ("About 12 people came to the meeting.", "More than 12 people came to the meeting.", True),
         ("Revenue was $5 million last year.", "Revenue was over $5 million last year.", True),
         ("Revenue was $5 million last year.", "Revenue was at most $5 million last year.", False),
+        ("Children younger than 12 travel free.", "Children under 12 travel free.", True),
+        ("Children older than 12 travel free.", "Children under 12 travel free.", False),
+        ("La population est de plus de 2,1 millions.", "La population dépasse 2,1 millions.", True),
+        ("La población es de más de 2,1 millones.", "La población supera 2,1 millones.", True),
+        ("该桥至少可承载40吨。", "该桥最多可承载40吨。", False),
+        ("该桥最多能承载40吨。", "该桥最多可承载40吨。", True),
     ],
 )
 def test_a_number_and_a_bound_on_it(claim: str, source: str, wanted: bool) -> None:

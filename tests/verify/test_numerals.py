@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rag_app.verify import Verifier
 from rag_app.verify.numerals import german, han_value, numerals_of, plain_digits
 
 
@@ -126,3 +127,9 @@ def test_spans_are_in_order_and_slice_back(text: str) -> None:
     spans = [numeral.span for numeral in numerals_of(text)]
     assert spans == sorted(spans)
     assert all(span.slice(text) for span in spans)
+
+
+def test_a_word_that_is_a_number_in_one_language_only_is_looked_for_as_a_word_too() -> None:
+    text = "Title: Once Upon a Dream (Sleeping Beauty song)\nSection: Lana Del Rey version\nShe recorded it in January."
+    verdict = Verifier().verify_claim(text.rpartition("\n")[0], [text])
+    assert verdict.label == "supported"

@@ -12,6 +12,8 @@ from rag_app.verify.words import Word, is_function_word, listed, stem, weight
 
 _NOT_ALONE = ("onli", "least", "just", "mere", "doubt")
 """Behind "not" and "no": "not only", "not least", "no doubt"."""
+_ALL, _SOME = listed("all everi everyon alle tous todo"), listed("most some mani few half sever meist einig")
+""" "Not all" beside "most" says the same."""
 _NOTHING = listed("noth none nobodi nobody no-one")
 _UN = re.compile(r"(?:un|non)-?(\w{4,})")
 _IN = re.compile(
@@ -36,7 +38,7 @@ def affirms(words: Sequence[Word], index: int, other: Set[str]) -> bool:
     if not following:
         return False
     first = following[0].stem
-    if first in _NOT_ALONE:
+    if first in _NOT_ALONE or (first in _ALL and first not in other and not other.isdisjoint(_SOME)):
         return True
     if words[index].stem in _NOTHING and first == "but":
         return True
@@ -68,12 +70,15 @@ def _turns(words: Sequence[Word], index: int) -> int | None:
 
 
 def _is_double(words: Sequence[Word], index: int, other: Set[str]) -> bool:
+    """Is the word denied itself a denial ("not uncommon"), or one whose opposite the other side has ("not open" beside
+    "closed")?
+    """
     for word in words[index + 1 : index + 2 + _BETWEEN]:
         base = without_prefix(word.text)
         if base is not None:
             return word.stem not in other and not any(are_opposite(base, said) for said in other - {word.stem})
         if not is_function_word(word.stem) and not word.text.endswith("ly"):
-            return False
+            return word.stem not in other and any(are_opposite(word.stem, said) for said in other)
     return False
 
 

@@ -43,7 +43,8 @@ likely/unlikely
 stieg/sank|fiel stiegen/sanken|fielen steigt/sinkt|fällt gestiegen/gesunken|gefallen erhöht/gesenkt|verringert
 zunahme/abnahme höher/niedriger größer/kleiner gewonnen/verloren geöffnet/geschlossen erlaubt/verboten
 augmenté/diminué|baissé augmente/diminue|baisse ouvert/fermé gagné/perdu autorisé/interdit supérieur/inférieur
-aumentó/disminuyó|bajó subió/bajó aumenta/disminuye|baja abierto/cerrado ganó/perdió permitido/prohibido
+aumentó/disminuyó|bajó subió/bajó subieron/bajaron aumentaron/disminuyeron|bajaron aumenta/disminuye|baja
+sube/baja suben/bajan abierto/cerrado ganó/perdió permitido/prohibido
 """
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import bisect
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rag_app.types import Check, Span
 from rag_app.verify.quantities import Quantity, quantities_of
 from rag_app.verify.source import IndexedSource
 from rag_app.verify.support import Support
-from rag_app.verify.words import Word, is_function_word, words_of
+from rag_app.verify.words import Word, words_of
 
 ABOUT = 0.5
 """From this coverage on a window is about the claim; below, what differs is another matter and no conflict."""
@@ -57,6 +59,7 @@ def align_claim(claim: str, source: IndexedSource, support: Support) -> Aligned:
     )
 
 
-def content(words: tuple[Word, ...]) -> list[Word]:
-    """The words that carry matter."""
-    return [word for word in words if not is_function_word(word.stem)]
+def touches_any(spans: Sequence[Span], span: Span) -> bool:
+    """Does the span touch one of these, which are in order?"""
+    place = bisect.bisect_left(spans, span.end, key=lambda other: other.start)
+    return place > 0 and spans[place - 1].overlaps(span)

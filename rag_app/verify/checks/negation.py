@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence, Set
 
 from rag_app.types import Check, Span
 from rag_app.verify.checks.affirming import affirms, is_turned
-from rag_app.verify.checks.base import ABOUT, Aligned
+from rag_app.verify.checks.base import ABOUT, Aligned, touches_any
 from rag_app.verify.checks.han import negation_tables
 from rag_app.verify.checks.negators import NEGATORS, PHRASE_STARTS, is_negator, phrase_length
+from rag_app.verify.quantities import Quantity
 from rag_app.verify.words import Word, is_function_word, stem, weight
 
 _TABLES = negation_tables()
@@ -20,7 +21,7 @@ _BEHIND_NE = frozenset(stem(word) for word in _TABLES["only behind ne"].split())
 _CLAUSE = ",;:()"
 _OTHERWISE = re.compile(
     r"\b(?:rul(?:ed|es|ing) out|instead|rather than|no longer|non|without|unlike|except|prevents?|avoid\w*|against|"
-    r"outside|free of|until|despite|although)\b",
+    r"outside|free of|until|despite|although|exempt\w*)\b",
     re.IGNORECASE,
 )
 _SET_OFF = re.compile(r"\s*[=:]\s*(?:0\b|false\b|none\b|off\b|no\b)", re.IGNORECASE)
@@ -41,9 +42,11 @@ def check_negation(aligned: Aligned) -> Iterator[Check]:
     if aligned.support.coverage < ABOUT:
         return
     mine = {word.stem: word for word in reversed(aligned.words)}
-    ours = negated(aligned.words, aligned.claim, {word.stem for word in aligned.window})
-    theirs = negated(aligned.window, aligned.source.text, set(mine))
+    numbers = aligned.source.quantities_in(aligned.window_span)
+    ours = negated(aligned.words, aligned.claim, {word.stem for word in aligned.window}, aligned.quantities)
+    theirs = negated(aligned.window, aligned.source.text, set(mine), numbers)
     there = {word.stem: word for word in reversed(aligned.best)}
+    otherwise = bool(ours) and _denies_otherwise(aligned.best, aligned.source.text, aligned.claim)
     denied = {word.stem for words in theirs.values() for word in words}
     for negator, scope in ours.items():
         heads = [word for word in scope if word.stem in there]
@@ -55,18 +58,18 @@ def check_negation(aligned: Aligned) -> Iterator[Check]:
             said = {head.stem for head in heads}
             other = next(n for n, words in theirs.items() if any(word.stem in said for word in words))
             yield aligned.check("negation", "pass", negator.span, other.span)
-        elif _same_clause(negator, aligned.words, aligned.claim, set(there)) and not _denies_otherwise(aligned):
+        elif _same_clause(negator, aligned.words, aligned.claim, set(there)) and not otherwise:
             span = _cover(negator, heads[0])
             yield aligned.check("negation", "fail", span, there[heads[0].stem].span)
             return
     plain = [word for word in ours if word.stem in _PLAIN or word.text.casefold().endswith(("n't", "n’t"))]
-    if plain and not theirs and aligned.support.coverage >= SURE and not _denies_otherwise(aligned):
+    if plain and not theirs and aligned.support.coverage >= SURE and not otherwise:
         # The window says nearly all of the claim and denies nothing.
         yield aligned.check("negation", "fail", plain[0].span, aligned.best_span)
         return
-    if ours:
+    if ours or _denies_otherwise(aligned.words, aligned.claim, aligned.best_span.slice(aligned.source.text)):
         return
-    for negator, scope in negated(aligned.best, aligned.source.text, set(mine)).items():
+    for negator, scope in negated(aligned.best, aligned.source.text, set(mine), numbers).items():
         heads = [word for word in scope if word.stem in mine]
         if not heads or (heads[0] != scope[0] and len(heads) < 2):
             continue
@@ -100,19 +103,27 @@ def _parted(text: str, left: Word, right: Word) -> bool:
     return any(mark in text[left.span.end : right.span.start] for mark in _CLAUSE)
 
 
-def _denies_otherwise(aligned: Aligned) -> bool:
-    """Does the sentence deny in words of its own: "ruled out", "instead of", "outside", "non-polluting"?"""
-    turned = {word.span.start for place, word in enumerate(aligned.best) if is_turned(aligned.best, place)}
-    found = _OTHERWISE.finditer(aligned.source.text, *aligned.best_span)
-    return any(match.start() not in turned for match in found)
+def _denies_otherwise(words: Sequence[Word], text: str, other: str) -> bool:
+    """Do the words of `text` deny in a way that the other side lacks: "ruled out", "outside", "non-polluting"?"""
+    if not words:
+        return False
+    turned = {word.span.start for place, word in enumerate(words) if is_turned(words, place)}
+    said = {match.group().casefold() for match in _OTHERWISE.finditer(other)}
+    found = _OTHERWISE.finditer(text, words[0].span.start, words[-1].span.end)
+    return any(match.start() not in turned and match.group().casefold() not in said for match in found)
 
 
-def negated(words: Sequence[Word], text: str, beside: Set[str]) -> dict[Word, list[Word]]:
+def negated(
+    words: Sequence[Word], text: str, beside: Set[str], numbers: Sequence[Quantity] = ()
+) -> dict[Word, list[Word]]:
     """Each negator with the content words in its scope: the next three, up to the end of the clause; none that affirms
-    beside a text with the stems `beside`.
+    beside a text with the stems `beside`, or that bounds one of the `numbers` of the text ("nicht mehr als 12").
     """
+    bounds = [number.bounded_span for number in numbers if number.bound is not None]
     scopes: dict[Word, list[Word]] = {}
     for index, word in enumerate(words):
+        if touches_any(bounds, word.span):
+            continue
         phrase = phrase_length(words, index) if word.text.casefold() in PHRASE_STARTS else 0
         if not phrase and (not (is_negator(word) or _is_behind_ne(words, index)) or affirms(words, index, beside)):
             continue

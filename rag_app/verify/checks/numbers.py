@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import bisect
+import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from rag_app.types import Check, Span
-from rag_app.verify.checks.base import ABOUT, Aligned
+from rag_app.types import Check
+from rag_app.verify.checks.base import ABOUT, Aligned, touches_any
 from rag_app.verify.dates import Date, dates_of
 from rag_app.verify.numerals import ERA_YEAR
 from rag_app.verify.quantity import Quantity, in_decade, same_value, says
@@ -34,7 +35,7 @@ def check_numbers(aligned: Aligned) -> Iterator[Check]:
     free = _Rivals(aligned, inside)
     known: dict[tuple[object, ...], tuple[Quantity | None, bool]] = {}
     for ours in aligned.quantities:
-        if _in_any(settled, ours.span) or (ours.dimension != "year" and _in_any(numeric, ours.span)):
+        if touches_any(settled, ours.span) or (ours.dimension != "year" and touches_any(numeric, ours.span)):
             continue
         if ours.key() not in known:
             equal = min((q for q in inside if says(ours, q)), key=lambda q: not _bears_out(ours, q), default=None)
@@ -47,7 +48,7 @@ def check_numbers(aligned: Aligned) -> Iterator[Check]:
             yield aligned.check(what, "fail", ours.bounded_span, equal.bounded_span)
         elif equal:
             yield aligned.check(name, "pass", ours.span, equal.span)
-        elif elsewhere or _is_open(ours, aligned):
+        elif elsewhere or _is_open(ours, aligned) or _stands_in(ours, aligned):
             yield aligned.check(name, "unknown", ours.span, None)
         elif about and (theirs := free.of(ours)) is not None:
             name = "bound" if name == "number" and _may_be(ours, theirs) else name
@@ -62,12 +63,6 @@ def _is_there(date: Date, aligned: Aligned) -> bool:
     """Has the window the same date, written in numbers: "3 October 1990" and "03.10.1990"?"""
     theirs = dates_of(aligned.window_span.slice(aligned.source.text))
     return any(d.is_numeric and d.known() == date.known() == 3 and date.agrees(d) for d in theirs)
-
-
-def _in_any(spans: list[Span], span: Span) -> bool:
-    """Does the span touch one of these, which are in order?"""
-    place = bisect.bisect_left(spans, span.end, key=lambda other: other.start)
-    return place > 0 and spans[place - 1].overlaps(span)
 
 
 class _Rivals:
@@ -98,6 +93,13 @@ def _is_open(ours: Quantity, aligned: Aligned) -> bool:
         return False
     decades = (q for q in aligned.source.quantities if q.dimension == "decade")
     return any(in_decade(ours, q) for q in decades) or ERA_YEAR.search(aligned.source.text) is not None
+
+
+def _stands_in(ours: Quantity, aligned: Aligned) -> bool:
+    """Has the source the very words, read as no number there: "once", which is eleven in a Spanish text only?"""
+    if any(char.isdigit() for char in ours.text):
+        return False
+    return re.search(rf"\b{re.escape(ours.text)}\b", aligned.source.text, re.IGNORECASE) is not None
 
 
 def comparable(ours: Quantity, theirs: Quantity) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from rag_app.types import Check
 from rag_app.verify.checks.base import Aligned
+from rag_app.verify.checks.negators import is_negator
 from rag_app.verify.words import Word, is_function_word, listed
 
 _TOTAL = listed(
@@ -25,7 +26,7 @@ _REACH = 3
 def check_quantifiers(aligned: Aligned) -> Iterator[Check]:
     """Fail where the claim says all and the best sentence, of the same thing, says most or some."""
     for index, word in enumerate(aligned.words):
-        if word.text.casefold() not in _TOTAL:
+        if word.text.casefold() not in _TOTAL or (index and is_negator(aligned.words[index - 1])):
             continue
         heads = _following(aligned.words, index)
         said = [w.text.casefold() for w in aligned.best]

@@ -34,6 +34,9 @@ def outcomes(claim: str, text: str) -> dict[str, set[str]]:
         ("quantifier", "All villages had a well.", "Most villages had a well."),
         ("modality", "The plan must cover theft.", "The plan may cover theft."),
         ("role", "Tarn acquired Brightwell in spring.", "In spring Brightwell acquired Tarn."),
+        ("role", "Tarn acquired Brightwell in spring.", "In spring Tarn was acquired by Brightwell."),
+        ("role", "Tarn was acquired by Brightwell in spring.", "In spring Tarn acquired Brightwell."),
+        ("antonym", "Las ventas bajaron un 12 %.", "Las ventas subieron un 12 %."),
         ("table cell", "The Team plan costs $9 per month.", TABLE),
         ("part", "The kit contains a hex key, grease and a torque wrench.", "The kit contains a hex key and grease."),
         (
@@ -56,6 +59,8 @@ def test_a_conflict_is_flagged(name: str, claim: str, source: str) -> None:
         ("The plan must cover theft.", "The plan must cover theft and may cover fire."),
         ("A was less effective than B in adults.", "B was more effective than A in adults."),
         ("Tarn was acquired by Brightwell.", "Brightwell acquired Tarn."),
+        ("Tarn was following Brightwell.", "Tarn followed Brightwell."),
+        ("Once Upon a Dream is a song by Lana.", "Lana sang her song Once Upon a Dream."),
         ("The Team plan costs $49 per month.", TABLE),
         ("All villages had a well.", "All villages had a well. Most had a road."),
         ('Lea Morin said "the archive will reopen".', '"The archive will reopen," Lea Morin told reporters.'),
