@@ -38,8 +38,13 @@ def ask(chat_model: Any, schema: type[Reply], system: str, text: str) -> Reply:
 
 def why(error: Exception) -> str:
     """An error on one line."""
-    said = " ".join(str(error).split())
-    return f"{type(error).__name__}: {said[:_LONGEST]}{'...' if len(said) > _LONGEST else ''}"
+    return f"{type(error).__name__}: {shortened(str(error))}"
+
+
+def shortened(text: str) -> str:
+    """A text on one line, of 300 characters at most: what a model or an error says has no end of its own."""
+    said = " ".join(text.split())
+    return f"{said[:_LONGEST]}{'...' if len(said) > _LONGEST else ''}"
 
 
 def defused(text: str, tag: str) -> str:

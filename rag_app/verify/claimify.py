@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from rag_app.types import Claim, Span
-from rag_app.verify.asking import ask, defused, why
+from rag_app.verify.asking import ask, defused, shortened, why
 from rag_app.verify.checks.negators import is_negator
 from rag_app.verify.statements import Statement
 from rag_app.verify.support import without_markers
@@ -80,7 +80,7 @@ class Claimifier:
             owner = None if span is None else _owner(span, statements)
             fault = _fault(item, owner, known)
             if fault is not None or owner is None or span is None:
-                warnings.append(f'the model\'s claim "{item.claim}" {fault}')
+                warnings.append(f'the model\'s claim "{shortened(item.claim)}" {fault}')
                 continue
             made = Claim(span.slice(text), span, owner.claim.citations, "factual")
             mine = claims.setdefault(owner.claim.span, {})
@@ -97,7 +97,7 @@ class Claimifier:
                     f'the model\'s claims leave out "{lost}" of "{statement.claim.text}"; it is checked whole too'
                 )
                 result.append(statement)
-        return result, warnings
+        return result, list(dict.fromkeys(warnings))
 
 
 class Quotable:

@@ -7,7 +7,6 @@ windows; contradiction counts only from windows that are about the claim; a fail
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -57,9 +56,7 @@ class EntailmentJudge:
         except Exception as error:
             reason = f"the entailment model failed: {why(error)}"
             return replace(lexical, label="not_checkable", score=0.0, level=self.level, reason=reason)
-        if len(scores) != len(windows) * len(hypotheses) or not all(
-            math.isfinite(value) for pair in scores for value in pair
-        ):
+        if not _are_shares(scores, len(windows) * len(hypotheses)):
             reason = "the entailment model gave no usable scores"
             return replace(lexical, label="not_checkable", score=0.0, level=self.level, reason=reason)
         alone, together = scores[: len(windows)], scores[len(windows) :]
@@ -84,6 +81,14 @@ class EntailmentJudge:
         else:
             label, score, reason = "not_found", support, None
         return replace(lexical, label=label, score=float(score), level=self.level, evidence=evidence, reason=reason)
+
+
+def _are_shares(scores: Any, count: int) -> bool:
+    """Are these `count` pairs of numbers in [0, 1]? A scorer may be anybody's."""
+    try:
+        return len(scores) == count and all(0 <= a <= 1 and 0 <= b <= 1 for a, b in scores)
+    except (TypeError, ValueError):
+        return False
 
 
 Window = tuple[IndexedSource, tuple[int, int], str, float]

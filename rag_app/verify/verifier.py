@@ -218,10 +218,17 @@ def as_source(source: str | Document, number: int, cache: SourceCache) -> Indexe
     if isinstance(source, str):
         return cache.get(source, str(number + 1))
     metadata = source.metadata
+    start = metadata.get("start_index") or 0
+    try:
+        offset = int(start)
+    except (TypeError, ValueError):
+        raise ConfigError(
+            f"a source has the start_index {start!r}; give the place of its first character, or none"
+        ) from None
     return cache.get(
         source.page_content,
         str(metadata.get("source") or number + 1),
-        int(metadata.get("start_index") or 0),
+        offset,
         str(source.id) if source.id else None,
     )
 

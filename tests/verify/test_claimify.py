@@ -168,3 +168,9 @@ def test_over_http_whatever_is_no_extraction_leaves_the_statements(step: Step) -
     if step.reply != "{}" or step.seconds:
         assert "claims were not extracted" in found.warnings[0]
         assert "\n" not in found.warnings[0]
+
+
+def test_a_babbling_model_does_not_fill_the_warnings() -> None:
+    claims = [ExtractedClaim(claim="Cats fly. " * 1000, quote="Cats fly")] * 500
+    (warning,) = report(Extraction(claims=claims)).warnings
+    assert len(warning) < 400

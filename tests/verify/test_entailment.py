@@ -173,3 +173,10 @@ def test_a_source_that_shares_no_word_is_read_from_its_start_and_only_for_a_fore
     asked.clear()
     assert model.verify_claim("Pangolins sleep.", ["Bridges are built of steel."]).label == "not_found"
     assert asked == []
+
+
+@pytest.mark.parametrize("scores", [None, "ab", [], [(1,)] * 2, [(2.0, 0.0)] * 2, [(0.9, -1.0)] * 2, [None, None]])
+def test_scores_that_are_no_shares_decide_nothing(scores: object) -> None:
+    judge = Verifier(level="entailment", scorer=lambda pairs: scores, cascade=False)
+    verdict = judge.verify_claim(CLAIM, [SOURCE])
+    assert (verdict.label, verdict.score) == ("not_checkable", 0.0)

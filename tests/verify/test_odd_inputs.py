@@ -7,8 +7,9 @@ import math
 from typing import Any
 
 import pytest
+from langchain_core.documents import Document
 
-from rag_app.types import to_json
+from rag_app.types import ConfigError, to_json
 from rag_app.verify import Verifier
 from rag_app.verify.policy import Policy
 
@@ -83,3 +84,9 @@ def test_an_odd_claim_gives_a_verdict_and_the_stream_agrees(name: str) -> None:
     given = {"text": text, "documents": sources}
     streamed = [(v.label, v.score) for v in Verifier().stream_verdicts(given)]
     assert streamed == [(v.label, v.score) for v in Verifier().invoke(given).verdicts]
+
+
+@pytest.mark.parametrize("start", ["abc", [1]])
+def test_a_source_that_starts_nowhere_is_named(start: Any) -> None:
+    with pytest.raises(ConfigError, match="start_index"):
+        Verifier().verify_claim(CLAIM, [Document(SOURCE, metadata={"start_index": start})])
