@@ -197,14 +197,36 @@ def test_threads_that_ask_at_once_are_given_one_value() -> None:
         assert len({id(value) for value in found}) == 1
 
 
-def test_the_schema_has_every_component_wherever_the_settings_stand() -> None:
-    class Outer(BaseModel):
-        settings: Settings
+def test_what_is_written_has_the_order_of_the_stages_whichever_was_asked_for_first() -> None:
+    settings = Settings()
+    assert settings.verify is settings.verify
+    assert list(settings.to_dict()) == [name for name, _ in settings] == list(Settings.model_fields)
 
+
+def test_a_subclass_has_its_own_fields_in_every_layer(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Mine(Settings):
+        """Mine."""
+
+        audience: str = "all"
+
+    monkeypatch.setenv("RAG_APP_AUDIENCE", "staff")
+    monkeypatch.setenv("RAG_APP_RETRIEVE__TOP_K", "3")
+    assert (Mine().audience, Mine.resolve().audience, Mine(audience="me").audience) == ("staff", "staff", "me")
+    assert Mine().retrieve.top_k == 3
+    assert list(Mine.json_schema()["properties"]) == list(Mine().to_dict()) == [*Settings.model_fields, "audience"]
+
+
+def test_the_schema_has_every_component() -> None:
     schema = Settings.json_schema()
     assert list(schema["properties"]) == list(Settings.model_fields)
     assert schema["properties"]["index"] == {"$ref": "#/$defs/IndexSettings"}
     assert set(schema["properties"]["expand"]["discriminator"]["mapping"]) == {"none", "parent", "window", "merge"}
+
+
+def test_settings_in_another_model_are_read_with_the_same_paths() -> None:
+    class Outer(BaseModel):
+        settings: Settings
+
     assert Outer(settings=Settings(expand={"kind": "window"})).settings.expand.kind == "window"
     with pytest.raises(ValidationError) as fault:
         Outer.model_validate({"settings": {"expand": {"kind": "window", "wide": 1}}})

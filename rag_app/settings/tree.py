@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from pydantic import (
@@ -54,7 +55,11 @@ _MAKING = threading.RLock()
 
 
 class Settings(BaseSettings):
-    """What each stage is and how it is set; `Settings()` is `configs/default.yaml`."""
+    """What each stage is and how it is set; `Settings()` is `configs/default.yaml`.
+
+    A stage is made when it is first asked for, so `model_fields` and the annotations do not show the types of stages;
+    `json_schema()` and the values do. A copy makes its own stages where the original was not asked for them yet.
+    """
 
     model_config = SettingsConfigDict(
         env_prefix="RAG_APP_",
@@ -131,7 +136,7 @@ class Settings(BaseSettings):
     def __get_pydantic_json_schema__(
         cls, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler, /
     ) -> JsonSchemaValue:
-        typed = _typed(STAGES)
+        typed = _typed(cls, STAGES)
         typed.model_rebuild()
         return handler.resolve_ref_schema(handler(typed.__pydantic_core_schema__))
 
@@ -153,7 +158,7 @@ class Settings(BaseSettings):
 
     def _complete(self) -> Settings:
         if not STAGES.keys() <= self.__dict__.keys():
-            with _MAKING:
+            with _MAKING:  # written in the order of the fields, whichever was asked for first
                 values = {name: getattr(self, name) for name in STAGES}
                 object.__setattr__(self, "__dict__", {**values, **self.__dict__})
         return self
@@ -190,19 +195,25 @@ class _Typed(BaseSettings):
     model_config = SettingsConfigDict(**Settings.model_config, defer_build=True)
 
 
-def _typed(names: Iterable[str]) -> type[BaseSettings]:
-    """The tree of these stages with their own types, for who looks into the fields of a stage."""
+def _typed(settings: type[BaseSettings], names: Iterable[str]) -> type[BaseSettings]:
+    """The tree of these stages with their own types, for who looks into them; and of a subclass's own fields."""
     fields: dict[str, Any] = {n: (STAGES[n].annotation, Field(default_factory=STAGES[n].default)) for n in names}
-    model: type[BaseSettings] = create_model("Settings", __base__=_Typed, __doc__=Settings.__doc__, **fields)
+    fields |= {n: (field.annotation, copy(field)) for n, field in settings.model_fields.items() if n not in STAGES}
+    model: type[BaseSettings] = create_model(settings.__name__, __base__=_Typed, __doc__=settings.__doc__, **fields)
     return model
 
 
 def _environment(source: Any) -> dict[str, Any]:
-    """What the environment says of the stages that its variables name."""
-    named = [
-        name for name in STAGES if any(key.startswith(source.env_prefix.lower() + name) for key in source.env_vars)
-    ]
-    return EnvSettingsSource(_typed(named), env_prefix=source.env_prefix)() if named else {}
+    """What the environment says of the stages that its variables name, and of a subclass's own fields."""
+    names = [name for name in source.settings_cls.model_fields if _is_named(name, source)]
+    if not names:
+        return {}
+    stages = [name for name in names if name in STAGES]
+    return EnvSettingsSource(_typed(source.settings_cls, stages), env_prefix=source.env_prefix)()
+
+
+def _is_named(field: str, source: Any) -> bool:
+    return any(key.startswith(source.env_prefix.lower() + field.lower()) for key in source.env_vars)
 
 
 def _with_kind(stage: str, value: Any) -> Any:
