@@ -64,6 +64,8 @@ def doctor_command(
     as_json: JsonOption = False,
 ) -> int:
     """Checks with a remedy each; exit code 1 when one fails, 3 when the index is missing, damaged or does not match."""
+    from rich.markup import escape
+
     from rag_app.doctor import diagnose
 
     settings = load_settings(config, sets)
@@ -74,7 +76,7 @@ def doctor_command(
         marks = {"ok": "[green]ok[/]", "note": "[yellow]note[/]", "fail": "[red]FAIL[/]"}
         for finding in findings:
             remedy = f"  -> {finding.remedy}" if finding.remedy else ""
-            console().print(f"{marks[finding.outcome]:<16} {finding.name}: {finding.finding}{remedy}")
+            console().print(f"{marks[finding.outcome]:<16} {escape(f'{finding.name}: {finding.finding}{remedy}')}")
     if any(finding.unusable for finding in findings):
         return 3
     return 1 if any(finding.outcome == "fail" for finding in findings) else 0

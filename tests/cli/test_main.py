@@ -204,6 +204,14 @@ def test_info_is_the_pipeline_card(capsys: pytest.CaptureFixture[str], index: Pa
     assert all(card[part]["why"] for part in card if part != "index")
 
 
+def test_doctor_prints_a_remedy_whole_also_in_brackets(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rag_app.doctor.EXTRAS", {"docs": (("no_such_package",), "file formats")})
+    _, out, _ = run(capsys, "doctor", *HASHING)
+    assert "pip install 'rag-app[docs]'" in " ".join(out.split())
+
+
 def test_doctor_finds_a_healthy_index_healthy_and_a_damaged_one_damaged(
     capsys: pytest.CaptureFixture[str], index: Path
 ) -> None:
