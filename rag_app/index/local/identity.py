@@ -135,12 +135,8 @@ def settings_of(built: IndexSettings | Mapping[str, Any]) -> IndexSettings:
 
     from rag_app.index.settings import IndexSettings
 
-    own = None if isinstance(built, IndexSettings) else built.get("analyzer", {}).get("class")
-    if own is not None:
-        raise IndexMismatchError(
-            f"the index was built with the analyzer {own!r}, a class of yours; open it with "
-            "`settings=IndexSettings(analyzer=...)`"
-        )
+    if not isinstance(built, IndexSettings):
+        _check_class(built.get("analyzer", {}), None)
     try:
         return IndexSettings.model_validate(built)
     except ValidationError as error:
@@ -151,12 +147,23 @@ def settings_of(built: IndexSettings | Mapping[str, Any]) -> IndexSettings:
         ) from None
 
 
+def _check_class(then: Mapping[str, Any], now: str | None) -> None:
+    """IndexMismatchError when the manifest names an analyzer of the caller's own, and `now` is another class."""
+    own = then.get("class")
+    if own is not None and own != now:
+        raise IndexMismatchError(
+            f"the index was built with the analyzer {own!r}, a class of yours; open it with "
+            "`settings=IndexSettings(analyzer=...)`"
+        )
+
+
 def check_settings(manifest: Mapping[str, Any], settings: IndexSettings) -> IndexSettings:
     """The given settings: BM25's formula and the limits may differ from the manifest's.
 
     IndexMismatchError when the given analyzer is another one than the index was built with.
     """
     then, now = manifest["settings"]["analyzer"], settings.model_dump(mode="json")["analyzer"]
+    _check_class(then, now.get("class"))
     if "class" not in then:
         then = settings_of(manifest["settings"]).model_dump(mode="json")["analyzer"]  # with what is new since
     names = dict.fromkeys([*then, *now])
