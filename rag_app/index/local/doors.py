@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag_app.errors import ConfigError, IndexDamagedError
-from rag_app.index.local.identity import check_settings
+from rag_app.index.local.identity import BuiltWith, check_settings
 from rag_app.index.local.manifest import NAME, check_contents, check_sizes, files_of, read_manifest
 from rag_app.index.local.opened import Opened
 
@@ -89,7 +89,7 @@ def load(folder: Path, settings: IndexSettings | None) -> tuple[dict[str, Any], 
             check_sizes(folder, manifest)
             if sum(facts["size"] for facts in files_of(manifest).values()) <= _VERIFY_BELOW:
                 check_contents(folder, manifest)
-            return manifest, Opened(folder, manifest, own)
+            return manifest, Opened(folder, manifest, BuiltWith(own))
         except (FileNotFoundError, IndexDamagedError) as error:
             if read_manifest(folder)["generation"] == manifest["generation"]:
                 if isinstance(error, IndexDamagedError):

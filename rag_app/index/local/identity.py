@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -127,6 +128,18 @@ def canary_cosine(manifest: Mapping[str, Any], embedder: Embedder) -> float:
             f"{embedder.name} gives vectors of dimension {here.shape[1]}, the index has {built.shape[1]}; {_WAYS_OUT}"
         )
     return float((built * here).sum(axis=1).min())
+
+
+class BuiltWith:
+    """The settings in effect: given, or as the manifest has them; every view of one state holds the same."""
+
+    def __init__(self, built: IndexSettings | Mapping[str, Any]) -> None:
+        self._built = built
+
+    @functools.cached_property
+    def settings(self) -> IndexSettings:
+        """Analyzer, formula and limits in effect; validated when first asked for, as opening does without pydantic."""
+        return settings_of(self._built)
 
 
 def settings_of(built: IndexSettings | Mapping[str, Any]) -> IndexSettings:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from rag_app.errors import ConfigError, IndexLockedError
 from rag_app.index.local.doors import OWN, check_chunks, folder_of, listed, load, own_embedder, read_generation
 from rag_app.index.local.embedding import IndexEmbedding, Progress
-from rag_app.index.local.identity import canaries_of, check_embedder, identity
+from rag_app.index.local.identity import BuiltWith, canaries_of, check_embedder, identity
 from rag_app.index.local.manifest import FORMAT, NAME, read_manifest
-from rag_app.index.local.opened import Committed, Opened
+from rag_app.index.local.opened import Opened
 
 if TYPE_CHECKING:
     from filelock import FileLock
@@ -57,7 +57,6 @@ class LocalIndex(IndexEmbedding):
 
         ConfigError when there is one already, unless `overwrite`: then the old one stays until the first commit.
         """
-        from rag_app.index.local.snapshot import Snapshot
         from rag_app.index.settings import IndexSettings
 
         folder = folder_of(path)
@@ -86,8 +85,7 @@ class LocalIndex(IndexEmbedding):
             "segments": [],
             "counts": {"documents": 0, "chunks": 0},
         }
-        opened = Committed(Snapshot([], settings, 0 if own is None else own.dimension))
-        index = cls(folder, manifest, opened, own)
+        index = cls(folder, manifest, Opened(folder, manifest, BuiltWith(settings)), own)
         index._verified = True
         with index._mutex:
             index._begin(fresh=manifest)
@@ -271,8 +269,7 @@ class LocalIndex(IndexEmbedding):
                 self._writer.flush()
                 if self._manifest["canaries"] is None and self._embedder is not None and self._writer.parts:
                     changes["canaries"] = canaries_of(self._embedder)
-                self._manifest, snapshot = self._writer.commit(changes)
-                self._opened = Committed(snapshot)
+                self._manifest, self._opened = self._writer.commit(changes)
             self._end()
 
     def merge(self) -> None:

@@ -16,8 +16,8 @@ import numpy as np
 
 from rag_app.index.base import FilterLike
 from rag_app.index.local.container import Array, encode
+from rag_app.index.local.identity import BuiltWith
 from rag_app.index.local.kept import Kept
-from rag_app.index.local.opened import BuiltWith
 from rag_app.index.local.ranking import (
     best_of,
     candidates,
@@ -48,8 +48,8 @@ class TermPostings(NamedTuple):
 class KeywordRanking(State):
     """A committed state, ranked by BM25."""
 
-    def __init__(self, segments: Sequence[LiveSegment], settings: BuiltWith, dimension: int) -> None:
-        super().__init__(segments, settings, dimension)
+    def __init__(self, segments: Sequence[LiveSegment], built_with: BuiltWith, dimension: int) -> None:
+        super().__init__(segments, built_with, dimension)
         self._floor: float | None = None
         self._postings: Kept[TermPostings] = Kept(_TERM_BYTES)
         self._queries: Kept[dict[str, int]] = Kept(_QUERY_BYTES)

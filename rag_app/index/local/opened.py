@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
-import functools
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from rag_app.errors import IndexDamagedError
+from rag_app.index.local.identity import BuiltWith
 from rag_app.index.local.mapped import SegmentFiles
 
 if TYPE_CHECKING:
     from rag_app.index.local.snapshot import Snapshot
     from rag_app.index.settings import IndexSettings
 
-BuiltWith: TypeAlias = "IndexSettings | Mapping[str, Any]"  # settings, or what the manifest says of them
-
 
 class Opened:
     """The state that a manifest names. Its files are mapped when it is made; the rankings come with the first question.
 
-    So opening needs no numpy, and whoever opened is not disturbed by what a writer removes afterwards.
+    So opening needs no numpy, and whoever opened is not disturbed by what a writer removes afterwards. Who has just
+    written the state has its rankings, the `snapshot`, and maps nothing.
     """
 
-    def __init__(self, folder: Path, manifest: Mapping[str, Any], built_with: BuiltWith) -> None:
+    def __init__(
+        self, folder: Path, manifest: Mapping[str, Any], built_with: BuiltWith, snapshot: Snapshot | None = None
+    ) -> None:
         self._folder = folder
         self._built_with = built_with
-        self._files = [SegmentFiles(folder / "segments" / one["name"], one["deleted"]) for one in manifest["segments"]]
+        segments = manifest["segments"] if snapshot is None else []
+        self._files = [SegmentFiles(folder / "segments" / one["name"], one["deleted"]) for one in segments]
         self.count = int(manifest["counts"]["chunks"])
         self.dimension = int(manifest["embedder"]["dimension"]) if manifest["embedder"] else 0
-        self._snapshot: Snapshot | None = None
+        self._snapshot = snapshot
         self._making = threading.Lock()
 
     @property
@@ -54,20 +56,7 @@ class Opened:
                 f"the index in {self._folder} is damaged ({error}); rebuild with `rag-app index --rebuild`"
             ) from error
 
-    @functools.cached_property
+    @property
     def settings(self) -> IndexSettings:
-        """Analyzer, formula and limits in effect; validated when first asked for, as opening does without pydantic."""
-        from rag_app.index.local.identity import settings_of
-
-        return settings_of(self._built_with)
-
-
-class Committed(Opened):
-    """The state that this process has just written."""
-
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
-        self._built_with = snapshot.settings
-        self.count = snapshot.count
-        self.dimension = snapshot.dimension
-        self._making = threading.Lock()
+        """Analyzer, formula and limits in effect."""
+        return self._built_with.settings

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,10 +12,9 @@ import numpy as np
 from rag_app.filters import Filter, parse_filter
 from rag_app.index.base import FilterLike
 from rag_app.index.local.container import Array, arrays_of
-from rag_app.index.local.identity import settings_of
+from rag_app.index.local.identity import BuiltWith
 from rag_app.index.local.kept import Kept
 from rag_app.index.local.mapped import SegmentFiles
-from rag_app.index.local.opened import BuiltWith
 from rag_app.index.local.records import read_chunk, read_document
 from rag_app.index.local.segment import Segment
 
@@ -66,9 +64,9 @@ def live_segment(files: SegmentFiles, dimension: int) -> LiveSegment:
 class State:
     """Committed segments with their statistics and documents; it never changes, so any number of threads may ask it."""
 
-    def __init__(self, segments: Sequence[LiveSegment], settings: BuiltWith, dimension: int) -> None:
+    def __init__(self, segments: Sequence[LiveSegment], built_with: BuiltWith, dimension: int) -> None:
         self.segments = tuple(segments)
-        self._built_with = settings
+        self._built_with = built_with
         self.dimension = dimension
         self.count = sum(part.count for part in self.segments)
         self.average = sum(part.total_length for part in self.segments) / self.count if self.count else 0.0
@@ -82,10 +80,10 @@ class State:
                 languages[part.segment.languages[code]] += number
         self.languages = [name for name, n in sorted(languages.items(), key=lambda p: (-p[1], p[0])) if n]
 
-    @functools.cached_property
+    @property
     def settings(self) -> IndexSettings:
-        """Analyzer, formula and limits in effect; validated when first asked for, as opening does without pydantic."""
-        return settings_of(self._built_with)
+        """Analyzer, formula and limits in effect."""
+        return self._built_with.settings
 
     def masks(self, filter: FilterLike) -> list[Array | None]:
         """For each segment which rows may be returned; None when all may."""

@@ -16,8 +16,10 @@ import numpy as np
 from rag_app.filters import Filter
 from rag_app.index.local.build import StoredChunk, StoredDocument, merge_segments, write_segment
 from rag_app.index.local.container import Array, write_arrays
+from rag_app.index.local.identity import BuiltWith
 from rag_app.index.local.manifest import describe, write_manifest
 from rag_app.index.local.mapped import sync_file
+from rag_app.index.local.opened import Opened
 from rag_app.index.local.part import Part, Pending, open_part
 from rag_app.index.local.records import document_line, source_of
 from rag_app.index.local.segment import Segment
@@ -235,7 +237,7 @@ class Writer:
         full = [group for _, group in sorted(tiers.items()) if len(group) >= self.settings.segments_per_tier]
         return full[0] if full else []
 
-    def commit(self, changes: Mapping[str, Any]) -> tuple[dict[str, Any], Snapshot]:
+    def commit(self, changes: Mapping[str, Any]) -> tuple[dict[str, Any], Opened]:
         """Make everything durable and visible; the new manifest and what readers see from now on."""
         self.flush()
         self.parts = [part for part in self.parts if part.live_documents.any() or part.live.any()]
@@ -261,7 +263,9 @@ class Writer:
         self.manifest = manifest
         self.dirty = False
         self.clean_up()
-        return manifest, Snapshot([open_part(p) for p in self.parts], self.settings, self.dimension)
+        built_with = BuiltWith(self.settings)
+        snapshot = Snapshot([open_part(p) for p in self.parts], built_with, self.dimension)
+        return manifest, Opened(self.folder, manifest, built_with, snapshot)
 
     def _write_tombstones(self, part: Part, generation: int) -> None:
         name = f"deleted-{generation}.bin"

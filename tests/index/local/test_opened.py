@@ -13,7 +13,7 @@ from langchain_core.documents import Document
 
 from rag_app.embed import HashingEmbedder
 from rag_app.errors import IndexDamagedError
-from rag_app.index import LocalIndex
+from rag_app.index import IndexSettings, LocalIndex
 from rag_app.index.local import doors
 from rag_app.types import LoadedDocument
 
@@ -63,6 +63,18 @@ def test_what_is_known_of_an_index_needs_no_numpy_before_the_first_question(path
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["[]", "5 True"]
+
+
+def test_one_state_has_one_object_of_settings_whether_it_was_opened_or_written(path: Path) -> None:
+    for index in (
+        LocalIndex.open(path, embedder=EMBEDDER),
+        LocalIndex.open(path, settings=IndexSettings(flush_chunks=9)),
+    ):
+        assert index.settings is index._snapshot.settings
+        before = index.settings
+        put(index, 6)
+        assert index.settings is index._snapshot.settings is before
+        assert len(index) == index._snapshot.count == 6
 
 
 def test_a_reader_answers_its_first_question_from_the_state_it_opened_though_a_merge_removed_its_files(
