@@ -27,10 +27,21 @@ _LIKELY_NAMES = re.compile(
 
 _INTERVAL = re.compile(r"\[[ \t]*0[ \t]*[,;][ \t]*\d{1,9}[ \t]*\]")
 _BEFORE_INTERVAL = re.compile(
-    r"(?:∈|[=~≈]|\b(?:(?<!shown )(?<!described )(?<!stated )(?<!reported )(?<!given )(?<!seen )(?<!noted )in|im|dans|"
-    r"within|intervall?s?|intervalles?|ranges?|bereich|domain|segment|scale|between|zwischen|entre))[ \t]*\Z",
+    r"(?:∈|[=~≈]|\b(?:in|im|dans|within|intervall?s?|intervalles?|ranges?|bereich|domain|segment|scale|between|zwischen|"
+    r"entre))[ \t]*\Z",
     re.I,
 )
+# What is "mentioned in", "found in" or "beschrieben in" stands in a source; German nouns ("Werten in") do not.
+_TOLD_IN = re.compile(
+    r"\b([^\W\d_]+(?:ed|wn|und)|[a-zäöüß]+en|[^\W\d_]*ge[a-zäöüß]+t|erwähnt|Given|Seen|Written|Taken)\s+in[ \t]*\Z"
+)
+# These end alike, and numbers do them or are so.
+_RANGES_IN = re.compile(
+    r"(?:un)?bounded|contained|(?:re)?scaled|clipped|clamped|limited|restricted|confined|constrained|distributed|mapped|"
+    r"truncated|valued|(?:un)?normali[sz]ed|chosen|been|often|even|then|when|open|"
+    r"liegen|bleiben|fallen|landen|schwanken|streuen|variieren|werden|rund"
+)
+_WINDOW = 40  # characters before a bracket that say what it is
 
 
 def is_index(raw: str, start: int, end: int, numbers: tuple[int, ...]) -> bool:
@@ -82,6 +93,10 @@ def names_before(raw: str, start: int) -> bool:
 def interval_end(raw: str, start: int) -> int | None:
     """The end of `[0, 1]` where a word before it says that it is an interval; sources are counted from 1."""
     found = _INTERVAL.match(raw, start)
-    if found is None or not _BEFORE_INTERVAL.search(raw, max(0, start - 24), start):
+    if found is None:
         return None
-    return found.end()
+    before = raw[max(0, start - _WINDOW) : start]
+    if not _BEFORE_INTERVAL.search(before):
+        return None
+    told = _TOLD_IN.search(before)
+    return None if told is not None and not _RANGES_IN.fullmatch(told.group(1)) else found.end()
