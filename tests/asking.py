@@ -12,7 +12,7 @@ QUESTION = "How heavy is the MX-400?"
 
 
 def make(server: Any, **settings: Any) -> LLMSynthesizer:
-    return LLMSynthesizer(model="fake", base_url=server.base_url, **{"max_retries": 0, "timeout": 2, **settings})
+    return LLMSynthesizer(model="fake", base_url=server.base_url, **{"max_retries": 0, "timeout": 30, **settings})
 
 
 def ask(synthesizer: LLMSynthesizer, evidence: list[Document], question: str = QUESTION, **more: Any) -> Any:

@@ -1,7 +1,8 @@
 """A small HTTP server that speaks OpenAI's chat completions and embeddings: a real endpoint that can fail on purpose.
 
 `with ChatServer() as server:` listens on a free port of the loopback. Each request takes the next entry of
-`server.script` (the last one stays); `server.requests` has the bodies that were sent.
+`server.script` (the last one stays); `server.requests` has the bodies that were sent, `server.most_under_way` how many
+requests waited for their answer at one time.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ class Step:
 
     `reply` is the text, or a function of the request body. `status` other than 200 fails; `fault`: "broken_json" |
     "dying_stream" | "hang" | "empty" | "refusal" | "tool_json". `pieces` cuts the streamed text; `finish` is the
-    reason to stop that the server tells.
+    reason to stop that the server tells. `wait` is called before the answer.
     """
 
     reply: Reply = "OK"
@@ -32,6 +33,7 @@ class Step:
     pieces: list[str] | None = None
     finish: str = "stop"
     seconds: float = 0.0
+    wait: Callable[[], object] | None = None
 
 
 @dataclass
@@ -39,6 +41,9 @@ class ChatServer:
     script: list[Step] = field(default_factory=lambda: [Step()])
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
+    under_way: int = 0
+    most_under_way: int = 0
+    _counting: threading.Lock = field(default_factory=threading.Lock)
 
     def __enter__(self) -> ChatServer:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
@@ -61,7 +66,14 @@ class ChatServer:
         return "\n".join(str(message.get("content")) for message in self.requests[number]["messages"])
 
     def next_step(self) -> Step:
-        return self.script.pop(0) if len(self.script) > 1 else self.script[0]
+        with self._counting:
+            self.under_way += 1
+            self.most_under_way = max(self.most_under_way, self.under_way)
+            return self.script.pop(0) if len(self.script) > 1 else self.script[0]
+
+    def end_step(self) -> None:
+        with self._counting:
+            self.under_way -= 1
 
 
 def _handler(owner: ChatServer) -> type[BaseHTTPRequestHandler]:
@@ -78,6 +90,9 @@ def _handler(owner: ChatServer) -> type[BaseHTTPRequestHandler]:
             step = owner.next_step()
             if step.seconds:
                 time.sleep(step.seconds)
+            if step.wait:
+                step.wait()
+            owner.end_step()  # before the answer, upon which the next request may come
             try:
                 self._answer(step, body)
             except (BrokenPipeError, ConnectionResetError):
