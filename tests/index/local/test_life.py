@@ -1,14 +1,9 @@
-"""The life of an index: commits, locks, crashes, damage, mismatches."""
+"""The life of an index: what goes in, commits, locks, merges, rebuilds."""
 
 from __future__ import annotations
 
-import os
-import random
-import signal
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,29 +12,11 @@ import pytest
 
 from rag_app.embed import HashingEmbedder
 from rag_app.index import IndexSettings, LocalIndex
-from rag_app.index.local.identity import CANARIES
-from rag_app.index.local.manifest import read_manifest, write_manifest
-from rag_app.index.reembed import reembed_index
-from rag_app.text import Analyzer
-from rag_app.types import (
-    ConfigError,
-    EmbeddingError,
-    IndexDamagedError,
-    IndexLockedError,
-    IndexMismatchError,
-    IndexMissingError,
-)
+from rag_app.types import ConfigError, EmbeddingError, IndexLockedError, IndexMissingError
 
 Pair = Callable[..., Any]
+
 EMBEDDER = HashingEmbedder(dimensions=16)
-
-
-@pytest.fixture
-def filled(tmp_path: Path, pair: Pair) -> Path:
-    with LocalIndex.create(tmp_path / "index", embedder=EMBEDDER) as index:
-        for i in range(5):
-            index.upsert(*pair(f"{i}.txt", [f"the pump number {i}", f"a filter {i}"], n=i))
-    return tmp_path / "index"
 
 
 def test_what_goes_in_comes_out_after_reopening(filled: Path, pair: Pair) -> None:
@@ -66,15 +43,6 @@ def test_opening_an_index_imports_neither_langchain_nor_pydantic(filled: Path) -
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["[]", "[1, 2]"]
-
-
-def test_settings_of_another_version_are_named_when_they_are_first_needed(filled: Path) -> None:
-    manifest = read_manifest(filled)
-    manifest["settings"] = {**manifest["settings"], "quantum": True}
-    write_manifest(filled, manifest)
-    index = LocalIndex.open(filled)
-    with pytest.raises(IndexMismatchError, match=r"quantum.*rebuild"):
-        index.bm25("pump", k=1)
 
 
 def test_a_changed_document_replaces_the_old_one_in_both_rankings(filled: Path, pair: Pair) -> None:
@@ -171,153 +139,6 @@ def test_a_rebuild_keeps_the_old_index_until_its_first_commit(filled: Path, pair
     assert len(LocalIndex.open(filled, embedder=HashingEmbedder(dimensions=8))) == 1
 
 
-def test_another_embedder_or_analyzer_is_named_with_both_values_and_the_way_out(filled: Path) -> None:
-    with pytest.raises(IndexMismatchError, match=r"hashing-16.*hashing-64.*--reembed.*--rebuild.*set `embed` back"):
-        LocalIndex.open(filled, embedder=HashingEmbedder(dimensions=64))
-    with pytest.raises(IndexMismatchError, match=r"analyzer.*: language 'auto' against 'german'; .*--rebuild"):
-        LocalIndex.open(filled, settings=IndexSettings(analyzer=Analyzer(language="german")))
-
-
-class Renamed(HashingEmbedder):
-    """Another model of the same dimension."""
-
-    @property
-    def name(self) -> str:
-        return "other"
-
-
-class Changed(HashingEmbedder):
-    """The same name, other weights."""
-
-    def _encode(self, texts: Any, *, query: bool) -> Any:
-        return -1 * super()._encode([text + " x y z" for text in texts], query=query)  # type: ignore[operator]
-
-
-class Broken(HashingEmbedder):
-    """The same name; what it gives is no vector."""
-
-    def _encode(self, texts: Any, *, query: bool) -> Any:
-        return float("nan") * super()._encode(texts, query=query)  # type: ignore[operator]
-
-
-def test_a_model_that_gives_no_numbers_any_more_is_noticed(filled: Path) -> None:
-    with pytest.raises(IndexMismatchError, match="has changed since the index was built"):
-        LocalIndex.open(filled, embedder=Broken(dimensions=16)).dense("pump", k=1)
-
-
-def test_changed_weights_under_an_old_name_are_noticed_by_the_canaries(filled: Path) -> None:
-    index = LocalIndex.open(filled, embedder=Changed(dimensions=16))
-    assert index.bm25("pump", k=1)
-    with pytest.raises(IndexMismatchError, match="has changed since the index was built"):
-        index.dense("pump", k=1)
-    assert len(index.manifest["canaries"]) == len(CANARIES)
-
-
-def test_a_cut_or_changed_file_is_named(filled: Path) -> None:
-    files = sorted(path for path in (filled / "segments").rglob("*") if path.is_file())
-    for path in [*files, filled / "manifest.json"]:
-        good = path.read_bytes()
-        for bad in (good[:-1], good[: len(good) // 2], b"", good[:40] + bytes([good[40] ^ 1]) + good[41:]):
-            path.write_bytes(bad)
-            with pytest.raises(IndexDamagedError, match=path.name):
-                LocalIndex.open(filled)
-        path.unlink()
-        with pytest.raises((IndexDamagedError, IndexMissingError)):
-            LocalIndex.open(filled)
-        path.write_bytes(good)
-    assert len(LocalIndex.open(filled)) == 10
-
-
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of numpy, on numbers that are none
-@pytest.mark.parametrize("kind", ["arrays.bin", "chunks.jsonl", "documents.jsonl", "vectors.f32", "deleted-2.bin"])
-def test_any_use_of_a_changed_file_names_it_or_works(kind: str, filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in an index that is too large to be checked when it is opened."""
-    from rag_app.index.local import doors
-
-    monkeypatch.setattr(doors, "_VERIFY_BELOW", 0)
-    with LocalIndex.open(filled, embedder=EMBEDDER) as index:
-        index.delete(sources=["0.txt"])
-    (file,) = filled.glob(f"segments/*/{kind.replace('2', '*')}")
-    good, random_ = file.read_bytes(), random.Random(7)
-    ids = LocalIndex.open(filled).chunk_ids()
-    doc_id = LocalIndex.open(filled).documents()[0][0]
-    for _ in range(40):
-        raw = bytearray(good)
-        for _ in range(random_.choice([1, 3, 30])):
-            raw[random_.randrange(len(raw))] = random_.randrange(256)
-        file.write_bytes(raw)
-        for use in (
-            lambda index: index.bm25("pump filter", k=5),
-            lambda index: index.dense("pump", k=5, filter={"n": {"$gt": 1}}),
-            lambda index: index.get(ids),
-            lambda index: index.vectors(index.chunk_ids()),
-            lambda index: index.documents(),
-            lambda index: index.fields(),
-            lambda index: index.chunks_of(doc_id),
-        ):
-            faults: list[str] = []
-            try:
-                use(LocalIndex.open(filled, embedder=EMBEDDER))
-            except IndexDamagedError as error:
-                faults.append(str(error))
-            except KeyError:
-                pass  # the id is another one now
-            assert all(file.name in fault for fault in faults)
-    file.write_bytes(good)
-
-
-def test_a_folder_that_cannot_be_written_is_read_all_the_same(filled: Path, pair: Pair) -> None:
-    (filled / "lock").unlink()
-    (filled / "lock").mkdir()  # stands for a lock that cannot be made; root may write anywhere
-    index = LocalIndex.open(filled)
-    assert index.bm25("pump", k=1)
-    with pytest.raises(ConfigError, match="cannot be written"):
-        index.upsert(*pair("new.txt", ["new"]))
-
-
-def test_who_had_the_index_open_does_not_mix_models_when_another_embeds_it_again(filled: Path, pair: Pair) -> None:
-    given = LocalIndex.open(filled, embedder=EMBEDDER)
-    made = LocalIndex.open(filled)
-    assert len(made.dense("pump", k=1)) == 1
-    reembed_index(filled, Renamed(dimensions=16)).close()
-    assert len(given.dense("pump", k=1)) == 1  # of the state that it has open
-    for use in (given.refresh, lambda: given.upsert(*pair("new.txt", "new")), lambda: given.delete(ids=["x"])):
-        with pytest.raises(IndexMismatchError, match=r"'other'.*'hashing-16'.*--reembed"):
-            use()
-    assert len(given.dense("pump", k=1)) == 1
-    reembed_index(filled, HashingEmbedder(dimensions=32)).close()
-    assert made.refresh()
-    assert made.dense("the pump number 3", k=1)[0].score == pytest.approx(1.0)
-    with made:
-        made.upsert(*pair("new.txt", "new"))
-    assert LocalIndex.open(filled).vectors(made.chunk_ids()).shape == (11, 32)
-
-
-def test_what_is_committed_while_embedding_again_waits_for_the_lock_is_not_lost(filled: Path, pair: Pair) -> None:
-    writer = LocalIndex.open(filled, embedder=EMBEDDER)
-    writer.upsert(*pair("late.txt", "a late pump"))
-    waiting = threading.Thread(target=reembed_index, args=(filled, HashingEmbedder(dimensions=32)))
-    waiting.start()
-    time.sleep(0.3)
-    writer.commit()
-    waiting.join()
-    index = LocalIndex.open(filled)
-    assert index.manifest["embedder"]["dimension"] == 32
-    assert "late.txt" in index.sources()
-
-
-def test_changed_weights_are_noticed_by_who_had_the_index_open(filled: Path, pair: Pair) -> None:
-    index = LocalIndex.open(filled, embedder=EMBEDDER)
-    assert index.dense("pump", k=1)
-    reembed_index(filled, Changed(dimensions=16)).close()  # the same name
-    assert index.refresh()
-    with pytest.raises(IndexMismatchError, match="has changed since"):
-        index.dense("pump", k=1)
-    with pytest.raises(IndexMismatchError, match="has changed since"), index:
-        index.upsert(*pair("new.txt", "new"))
-    assert len(LocalIndex.open(filled)) == 10
-
-
 def test_notes_and_splitter_are_kept_in_the_manifest(filled: Path) -> None:
     with LocalIndex.open(filled) as index:
         index.set_notes({"self_retrieval": 0.9})
@@ -334,90 +155,6 @@ def test_chunks_that_are_not_what_they_say_are_refused(filled: Path, pair: Pair)
             index.upsert(document, [chunks[0].model_copy(update={"page_content": "ONE"})])
         with pytest.raises(ConfigError, match="there twice"):
             index.upsert(document, [chunks[0], chunks[0]])
-
-
-WRITER = """
-import sys
-from langchain_core.documents import Document
-from rag_app.embed import HashingEmbedder
-from rag_app.index import IndexSettings, LocalIndex
-from rag_app.types import LoadedDocument
-path, start = sys.argv[1], int(sys.argv[2])
-index = LocalIndex.open_or_create(
-    path, embedder=HashingEmbedder(dimensions=8), settings=IndexSettings(segments_per_tier=2)
-)
-print("ready", flush=True)
-for n in range(start, 10_000):
-    text = f"pump {n}"
-    index.upsert(LoadedDocument(id=f"d{n}", page_content=text), [Document(id=f"c{n}", page_content=text)], replace="id")
-    if n % 3 == 2:
-        index.delete(ids=[f"d{n - 2}"])
-    index.commit()
-    print(n, flush=True)
-"""
-
-
-def test_a_killed_writer_loses_only_what_it_had_not_committed(tmp_path: Path) -> None:
-    chance, path, start = random.Random(7), tmp_path / "index", 0
-    for _ in range(2):
-        process = subprocess.Popen(
-            [sys.executable, "-c", WRITER, str(path), str(start)], stdout=subprocess.PIPE, text=True
-        )
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-        time.sleep(chance.uniform(0.05, 0.6))
-        os.kill(process.pid, signal.SIGKILL)
-        told = [int(line) for line in process.stdout.read().split()]
-        process.stdout.close()
-        process.wait()
-        acknowledged = told[-1] if told else start - 1
-        index = LocalIndex.open(path, embedder=HashingEmbedder(dimensions=8))
-        assert index.verify() == []
-        # The last commit may have come through without being told of.
-        assert index.chunk_ids() in (expected_after(acknowledged), expected_after(acknowledged + 1))
-        start = acknowledged + 1 if index.chunk_ids() == expected_after(acknowledged) else acknowledged + 2
-
-
-def expected_after(last: int) -> list[str]:
-    """The chunks when every n up to `last` was put in, and every third step took out the one two before."""
-    gone = {n - 2 for n in range(last + 1) if n % 3 == 2}
-    return sorted(f"c{n}" for n in range(last + 1) if n not in gone)
-
-
-def test_two_writers_and_two_readers_at_once_see_whole_commits(tmp_path: Path, pair: Pair) -> None:
-    path = tmp_path / "index"
-    LocalIndex.create(path, embedder=EMBEDDER).close()
-    stop, errors, written = time.monotonic() + 20, [], [0, 0]
-
-    def write(who: int) -> None:
-        try:
-            while time.monotonic() < stop and min(written) < 4 and written[who] < 40:
-                with LocalIndex.open(path, embedder=EMBEDDER) as index:
-                    index.upsert(*pair(f"{who}-{written[who]}.txt", ["pump one", "pump two"]))
-                written[who] += 1
-        except Exception as error:
-            errors.append(error)
-
-    def read() -> None:
-        try:
-            index = LocalIndex.open(path, embedder=EMBEDDER)
-            while time.monotonic() < stop and min(written) < 4:
-                index.refresh()
-                count = len(index)
-                assert count % 2 == 0
-                assert len(index.bm25("pump", k=10_000)) == count
-        except Exception as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=write, args=(0,)), threading.Thread(target=write, args=(1,))]
-    threads += [threading.Thread(target=read) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert errors == []
-    assert len(LocalIndex.open(path)) == 2 * sum(written)
-    assert min(written) > 0
 
 
 @pytest.mark.parametrize(
