@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
+from faiss_folder import save
 from langchain_core.documents import Document
 
+from rag_app.embed import HashingEmbedder
+from rag_app.index import LocalVectorStore
 from rag_app.types import LoadedDocument, Span, make_chunk_id, make_doc_id
 
 MakePair = Callable[..., tuple[LoadedDocument, list[Document]]]
@@ -34,3 +38,15 @@ def make_pair(source: str, texts: str | Sequence[str], **metadata: Any) -> tuple
 def pair() -> MakePair:
     """Makes (document, chunks) from a source and lines."""
     return make_pair
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    """A folder that LangChain's FAISS store was saved in."""
+    save(tmp_path / "old")
+    return tmp_path / "old"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> LocalVectorStore:
+    return LocalVectorStore(HashingEmbedder(), tmp_path / "store")

@@ -1,48 +1,23 @@
-"""A LangChain FAISS folder becomes an index; a pickle that wants to do more is refused."""
+"""A LangChain FAISS folder becomes an index."""
 
 from __future__ import annotations
 
-import copyreg
 import datetime as dt
-import functools
-import os
-import pickle
-import subprocess
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from faiss_folder import DOCUMENTS, EMBEDDER, faiss_store, save
 from langchain_core.documents import Document
 from pydantic import PrivateAttr
 
 from rag_app.embed import HashingEmbedder
 from rag_app.index import LocalIndex
-from rag_app.index.import_faiss import import_faiss, read_docstore
+from rag_app.index.import_faiss import import_faiss
 from rag_app.types import ConfigError, Hit, IndexDamagedError, IndexMismatchError, IndexMissingError
-
-EMBEDDER = HashingEmbedder(dimensions=16)
-
-
-DOCUMENTS = [Document(page_content=f"the pump {i}", metadata={"n": i}, id=f"id{i}") for i in range(4)]
-
-
-def faiss_store() -> Any:
-    import warnings
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the frozen packages warn on import
-        from langchain_community.vectorstores import FAISS
-    return FAISS
-
-
-def save(folder: Path, ids: Sequence[Any] = tuple(str(d.id) for d in DOCUMENTS), **options: Any) -> Any:
-    """LangChain's store with the documents, saved in the folder."""
-    store = faiss_store().from_documents(DOCUMENTS, EMBEDDER, ids=list(ids), **options)
-    store.save_local(str(folder))
-    return store
 
 
 def foreign(structure: Any, rows: dict[int, Document]) -> Any:
@@ -52,12 +27,6 @@ def foreign(structure: Any, rows: dict[int, Document]) -> Any:
 
     held = {str(d.id): d for d in rows.values()}
     return kind(EMBEDDER, structure, InMemoryDocstore(held), {row: str(d.id) for row, d in rows.items()})
-
-
-@pytest.fixture
-def saved(tmp_path: Path) -> Path:
-    save(tmp_path / "old")
-    return tmp_path / "old"
 
 
 @pytest.mark.community
@@ -220,94 +189,6 @@ def test_another_dimension_and_a_missing_folder_are_told(saved: Path, tmp_path: 
         import_faiss(tmp_path / "nothing", tmp_path / "new", embedder=EMBEDDER)
 
 
-class Evil:
-    def __reduce__(self) -> Any:
-        return os.system, ("touch /tmp/should-not-exist",)
-
-
-def calling(function: Any, *arguments: Any) -> Any:
-    """What calls the function when it is unpickled."""
-
-    class Payload:
-        def __reduce__(self) -> Any:
-            return function, arguments
-
-    return Payload()
-
-
-@pytest.mark.parametrize("protocol", [0, 2, 4, 5])
-@pytest.mark.parametrize(
-    "payload",
-    [
-        Evil(),
-        calling(eval, "1"),
-        calling(getattr, os, "system"),
-        calling(__import__, "os"),
-        calling(subprocess.Popen, ["true"]),
-        calling(open, "should-not-exist", "w"),
-        calling(type, "X", (), {}),
-        calling(functools.partial, print),
-        calling(copyreg._reconstructor, object, object, None),  # type: ignore[attr-defined]
-        calling(np.frombuffer, b"x"),
-        print,
-        object(),
-        defaultdict(list),
-    ],
-    ids=lambda payload: type(payload).__name__,
-)
-def test_nothing_is_called_wherever_the_payload_stands(payload: Any, protocol: int) -> None:
-    store = {"state": payload}
-    for content in (
-        payload,
-        (payload, {}),
-        ([payload], {}),
-        ({}, payload),
-        (store, {0: payload}),
-        {payload.__hash__: 1},
-    ):
-        with pytest.raises((pickle.UnpicklingError, TypeError, ValueError, AttributeError)):
-            read_docstore(pickle.dumps(content, protocol))
-
-
-@pytest.mark.community
-@pytest.mark.parametrize(
-    "raw",
-    [
-        b"",
-        b"\x80\x04\x82\x01.",  # an extension code
-        b"(S'true'\nios\nsystem\n.",
-        b"\x80\x04\x8c\x01aQ.",  # a persistent id
-        b"\x80\x04\x95" + b"\xff" * 8,  # a frame beyond all memory
-        b"\x80\x04\x8e" + b"\xff" * 7 + b"\x0f",  # bytes beyond all memory
-        b"\x80\x04Np99999999999\n.",
-        b"\x80\x04" + b"]" * 1000 + b"a" * 999 + b".",
-        b"\x80\x04]q\x00h\x00a.",  # a list that holds itself
-    ],
-)
-def test_bytes_made_to_harm_are_one_sentence(raw: bytes, saved: Path, tmp_path: Path) -> None:
-    (saved / "index.pkl").write_bytes(raw)
-    with pytest.raises(IndexDamagedError, match=r"index\.pkl is not read"):
-        import_faiss(saved, tmp_path / "new", embedder=EMBEDDER)
-    assert not (tmp_path / "new").exists()
-
-
-@pytest.mark.parametrize(
-    "content",
-    [Evil(), (Evil(), {}), ({}, {}), [1], "text", (Document(page_content="x"), {0: "a"})],
-    ids=["call", "call inside", "no docstore", "list", "string", "document for a docstore"],
-)
-def test_a_pickle_that_is_no_docstore_builds_nothing(content: Any) -> None:
-    with pytest.raises((pickle.UnpicklingError, TypeError, ValueError)):
-        read_docstore(pickle.dumps(content))
-
-
-@pytest.mark.community
-def test_a_folder_with_such_a_pickle_is_damaged(saved: Path, tmp_path: Path) -> None:
-    (saved / "index.pkl").write_bytes(pickle.dumps((Evil(), {})))
-    with pytest.raises(IndexDamagedError, match=r"system, which is refused"):
-        import_faiss(saved, tmp_path / "new", embedder=EMBEDDER)
-
-
 @pytest.mark.community
 def test_a_row_that_has_no_vector_is_damaged_and_makes_no_index(saved: Path, tmp_path: Path) -> None:
     import faiss
@@ -320,6 +201,7 @@ def test_a_row_that_has_no_vector_is_damaged_and_makes_no_index(saved: Path, tmp
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.community
 def test_a_server_that_is_busy_for_a_moment_ends_no_import(saved: Path, tmp_path: Path) -> None:
     class Busy(HashingEmbedder):
         retry_waits: ClassVar[tuple[float, ...]] = (0.0,)
