@@ -11,14 +11,12 @@ from langchain_core.documents import Document
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.retrievers import BaseRetriever
 from openai_server import ChatServer, Step
+from pump_corpus import FILES, QUESTIONS, timeless
 
 from rag_app.answer import Answer
 from rag_app.pipeline import (
     Done,
-    Retrieved,
     Stages,
-    Verdicts,
-    astream_answer,
     build_chain,
     build_index,
     build_stages,
@@ -28,43 +26,9 @@ from rag_app.pipeline import (
     stream_answer,
 )
 from rag_app.settings import Settings
-from rag_app.synthesize.events import Token
-from rag_app.types import ConfigError, IndexMismatchError, IndexMissingError, to_json
+from rag_app.types import ConfigError, IndexMismatchError, IndexMissingError
 
-GOLDEN = Path(__file__).parent / "golden"
-FILES = {
-    "pump.md": "# Pump P-7\n\n## Filter\n\nReplace the filter every 6 months. Use part AB-123 only.\n\n"
-    "## Warranty\n\nThe pump has a warranty of 24 months from the date of purchase.\n",
-    "memo.txt": "The warranty of the pump was raised to 36 months in March 2025.\n\nLunch is at noon.\n",
-    "news.txt": "The city council met on Tuesday. Nothing was decided about the new bridge.\n",
-}
-QUESTIONS = ["How often should the filter be replaced?", "What is the warranty of the pump?", "Who wrote Hamlet?"]
-
-
-@pytest.fixture(scope="module")
-def settings() -> Settings:
-    return Settings.resolve(None, ["embed.kind=hashing", "rerank.kind=none"])
-
-
-@pytest.fixture(scope="module")
-def index(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    folder = tmp_path_factory.mktemp("pipeline")
-    docs = folder / "docs"
-    docs.mkdir()
-    for name, text in FILES.items():
-        (docs / name).write_text(text, encoding="utf-8")
-    built, report = build_index(settings, [docs], folder / "index")
-    assert (report.documents, report.failed) == (3, ())
-    return built
-
-
-def timeless(answer: Answer) -> dict[str, Any]:
-    """The answer without its clocks."""
-    tree = to_json(answer)
-    tree["timings"] = tree["trace"]["timings"] = tree["report"] = {}
-    for verdict in tree["verdicts"]:
-        verdict["seconds"] = 0.0
-    return dict(tree)
+GOLDEN = Path(__file__).parent.parent / "golden"
 
 
 async def test_invoke_batch_and_their_async_twins_agree(settings: Settings, index: Any) -> None:
@@ -109,22 +73,6 @@ def test_a_filter_that_nothing_passes_is_named_as_the_reason(settings: Settings,
 def test_a_filter_restricts_the_evidence(settings: Settings, index: Any) -> None:
     answer = build_chain(settings, index).invoke({"question": QUESTIONS[1], "filter": {"source": "memo.txt"}})
     assert {passage.source for passage in answer.evidence} == {"memo.txt"}
-
-
-async def test_the_stream_ends_in_the_answer_that_invoke_gives(settings: Settings, index: Any) -> None:
-    stages = build_stages(settings, index)
-    for question in QUESTIONS:
-        events = list(stream_answer(stages, question))
-        assert isinstance(events[0], Retrieved)
-        assert isinstance(events[-2], Verdicts)
-        done = events[-1]
-        assert isinstance(done, Done)
-        assert timeless(done.answer) == timeless(chain_of(stages).invoke(question))
-        if not done.answer.abstained:
-            assert "".join(event.text for event in events if isinstance(event, Token)) == done.answer.text
-        later = [event async for event in astream_answer(stages, question)]
-        assert [event.type for event in later] == [event.type for event in events]
-        assert all(json.dumps(to_json(event)) for event in events)
 
 
 def test_the_stages_leave_the_indexs_documents_as_they_were(settings: Settings, index: Any) -> None:
@@ -224,24 +172,6 @@ def test_a_model_that_cannot_be_made_is_told_before_the_first_question(index: An
         build_chain(Settings.resolve(None, ["embed.kind=hashing", "synthesize.kind=llm"]), index)
 
 
-def test_a_written_answer_below_the_threshold_is_withdrawn_once_it_was_judged(settings: Settings, index: Any) -> None:
-    def stages(*sets: str) -> Stages:
-        model = FakeListChatModel(responses=["The pump has a warranty of 99 months [1]."])
-        wanted = Settings.resolve(None, ["rerank.kind=none", "synthesize.kind=llm", *sets])
-        return build_stages(wanted, index, chat_model=model)
-
-    given = chain_of(stages()).invoke(QUESTIONS[1])
-    assert not given.abstained
-    assert given.confidence is not None
-    least = f"synthesize.threshold={given.confidence + 0.01}"
-    withdrawn = chain_of(stages(least, "synthesize.abstention_text=Keine Antwort.")).invoke(QUESTIONS[1])
-    assert (withdrawn.abstained, withdrawn.abstention_reason) == (True, "below_threshold")
-    assert (withdrawn.text, withdrawn.citations, withdrawn.confidence) == ("Keine Antwort.", (), given.confidence)
-    events = list(stream_answer(stages(least), QUESTIONS[1]))
-    assert [event.reason for event in events if event.type == "retraction"] == ["below_threshold"]
-    assert timeless(events[-1].answer)["abstained"]
-
-
 def test_arguments_in_the_wrong_order_are_told_in_one_sentence(tmp_path: Path) -> None:
     settings, folder = Settings.resolve(None, ["embed.kind=hashing"]), str(tmp_path / "index")
     index = open_or_create(settings, folder)
@@ -258,53 +188,3 @@ def test_arguments_in_the_wrong_order_are_told_in_one_sentence(tmp_path: Path) -
         build_chain(settings, folder)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="expected the folder of an index, found a list"):
         build_index(settings, folder, [folder])  # type: ignore[arg-type]
-
-
-WRONG = "Pangolins in Tarnfield sing about the pump [1]."
-RIGHT = "Replace the filter every 6 months [1]."
-
-
-@pytest.mark.parametrize(
-    ("policy", "said", "text"),
-    [
-        ("flag", [WRONG, RIGHT], f"{WRONG} {RIGHT}"),
-        ("remove", [WRONG, RIGHT], RIGHT),
-        ("recite", [RIGHT.replace("[1]", "[2]")], RIGHT),
-        ("regenerate", [WRONG, RIGHT, "edit"], RIGHT),
-        ("abstain", [WRONG, RIGHT], "Keine Antwort."),
-        ("remove", [WRONG], "Keine Antwort."),
-    ],
-)
-async def test_a_policy_edits_the_answer_of_the_chain_and_the_stream_says_so(
-    index: Any, policy: str, said: list[str], text: str
-) -> None:
-    sets = ["rerank.kind=none", "synthesize.kind=llm", "synthesize.abstention_text=Keine Antwort."]
-    settings = Settings.resolve(None, [*sets, f"verify.policy={policy}"])
-    first = " ".join(part for part in said if part != "edit")
-
-    def stages() -> Stages:
-        return build_stages(settings, index, chat_model=FakeListChatModel(responses=[first, RIGHT]))
-
-    question = QUESTIONS[0]
-    answer = chain_of(stages()).invoke(question)
-    assert answer.text == text
-    assert answer.abstained == (text == "Keine Antwort.")
-    spoken = answer.report["withdrawn"] if answer.abstained else answer.text
-    assert [v.claim.span.slice(spoken) for v in answer.verdicts] == [v.claim.text for v in answer.verdicts] != []
-    for events in (
-        list(stream_answer(stages(), question)),
-        [event async for event in astream_answer(stages(), question)],
-    ):
-        assert [event.type for event in events[-2:]] == ["verdicts", "done"]
-        edits = [event.text for event in events if event.type == "retraction"]
-        assert edits == ([] if first == text else [text])
-        assert timeless(events[-1].answer) == timeless(answer)
-        assert events[-2].verdicts == events[-1].answer.verdicts
-
-
-async def test_a_stream_of_anything_but_stages_is_told_what_it_wants(settings: Settings, index: Any) -> None:
-    chain: Any = build_chain(settings, index)
-    with pytest.raises(ConfigError, match=r"stream_answer.* got a Runnable.*build_stages"):
-        list(stream_answer(chain, QUESTIONS[0]))
-    with pytest.raises(ConfigError, match=r"astream_answer.* got a str"):
-        [event async for event in astream_answer("chain", QUESTIONS[0])]  # type: ignore[arg-type]
