@@ -42,7 +42,7 @@ _NO_WORD = "\ufffd"
 def is_foreign(claim: str, source: IndexedSource) -> bool:
     """Are claim and source written in two scripts, or in two known languages of one script with few words in common?"""
     ours, theirs = script_of(claim), script_of(source.text[:_SAMPLE])
-    if not ours or not theirs:
+    if not ours or not theirs or source.says(claim):
         return False
     if ours != theirs:
         # A Japanese phrase may hold no kana.

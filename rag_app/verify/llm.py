@@ -1,8 +1,9 @@
 """The LLM level: a chat model judges, structured; what it says is checked in code before it counts.
 
 Evidence goes in as numbered sentences inside delimiters, declared to be data. A label without valid evidence ids, or
-with quotes that the sentences do not hold, becomes not_found. A failed number or quote check that the model
-passed over is put before it once more; then the stricter verdict stands.
+with quotes that the sentences do not hold, becomes not_found. A failed check that the model passed over is put before
+it once more; then the stricter verdict stands. A number or a quote that still is not there outranks the model, as a
+failed check outranks entailment; of words it may know better.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from rag_app.types import Check, Evidence, Span, Verdict
 from rag_app.verify.asking import ask, defused, why
 from rag_app.verify.foreign import FOREIGN
-from rag_app.verify.lexical import VETO, Thresholds, verify_lexical
+from rag_app.verify.lexical import NUMBERS, VETO, Thresholds, verify_lexical
 from rag_app.verify.source import IndexedSource
 from rag_app.verify.statements import Statement
 from rag_app.verify.support import support_of, without_markers
@@ -24,6 +25,7 @@ from rag_app.verify.words import is_function_word, stems_of
 
 Label = Literal["supported", "partially_supported", "contradicted", "not_found"]
 STRICTNESS = ("supported", "partially_supported", "not_found", "contradicted")
+SCORES = {"supported": 0.95, "partially_supported": 0.4, "not_found": 0.1, "contradicted": 0.05}
 SENTENCES = 24
 
 SYSTEM = (
@@ -68,7 +70,8 @@ class LLMJudge:
             failed = [c for c in verdict.checks if c.outcome == "fail" and (c.name in VETO or c.name == "quote")]
             if failed and verdict.label == "supported":
                 again = self._checked(self._ask(statement, sentences, failed[0]), lexical, sentences)
-                verdict = max(verdict, again, key=lambda v: STRICTNESS.index(v.label))
+                verdict = max(again, verdict, key=lambda v: STRICTNESS.index(v.label))
+                verdict = _outranked(verdict, lexical)
         except Exception as error:
             reason = f"the chat model failed: {why(error)}"
             return replace(lexical, label="not_checkable", score=0.0, level=self.level, reason=reason)
@@ -98,11 +101,10 @@ class LLMJudge:
             Check("quote", "pass" if found else "fail", quote, quote if found else None)
             for quote, found in zip(judgment.quotes, quoted, strict=True)
         )
-        score = {"supported": 0.95, "partially_supported": 0.4, "not_found": 0.1, "contradicted": 0.05}[label]
+        checks = (*lexical.checks, *checks)
         return replace(
-            lexical, label=label, score=score, level=self.level, evidence=evidence, checks=(*lexical.checks, *checks),
-            reason=reason,
-        )  # fmt: skip
+            lexical, label=label, score=SCORES[label], level=self.level, evidence=evidence, checks=checks, reason=reason
+        )
 
 
 def evidence_sentences(statement: Statement, sources: Sequence[IndexedSource]) -> list[Evidence]:
@@ -118,6 +120,16 @@ def evidence_sentences(statement: Statement, sources: Sequence[IndexedSource]) -
         first = max(0, min(best - each // 2, len(source) - each))
         found.extend(source.evidence(Span(*unit)) for unit in source.units[first : first + each])
     return found[:SENTENCES]
+
+
+def _outranked(verdict: Verdict, lexical: Verdict) -> Verdict:
+    """What a number or quote that is not there leaves of "supported"."""
+    failed = next((c for c in verdict.checks if c.outcome == "fail" and c.name in (*NUMBERS, "quote")), None)
+    if failed is None or verdict.label != "supported":
+        return verdict
+    label = "not_found" if failed.name == "quote" else lexical.label
+    reason = f"the check {failed.name!r} failed, which outranks the model"
+    return replace(verdict, label=label, score=SCORES[label], reason=reason)
 
 
 def _doubt(failed: Check) -> str:

@@ -112,6 +112,23 @@ class IndexedSource:
         return max(0, bisect.bisect_right(self.units, offset, key=lambda unit: unit.start) - 1)
 
     @cached_property
+    def _written(self) -> list[str]:
+        return ["".join(unit.slice(self.text).split()) for unit in self.units]
+
+    def says(self, claim: str) -> bool:
+        """Is the claim one or more sentences of this text, word for word, white space aside?"""
+        told = "".join(claim.split())
+        for first, unit in enumerate(self._written):
+            length, last = len(unit), first + 1
+            if not unit or not told.startswith(unit):
+                continue
+            while length < len(told) and last < len(self) and told.startswith(self._written[last], length):
+                length, last = length + len(self._written[last]), last + 1
+            if length == len(told):
+                return True
+        return False
+
+    @cached_property
     def title(self) -> int | None:
         """The unit that is the title or heading of the whole text: first, and no sentence; None without one."""
         if not self.units or len(self.units) < 2:

@@ -163,3 +163,28 @@ def test_a_copied_sentence_that_sounds_like_an_abstention_is_supported() -> None
     claim = "If you cannot find the information on mine warfare you are looking for, please contact the school."
     assert verify(claim, f"The school teaches mine warfare. {claim}").label == "supported"
     assert verify("I cannot find information on mine warfare.", f"{UNRELATED} {claim}").label == "contradicted"
+
+
+def test_a_sentence_of_the_source_is_supported_whatever_others_deny_in_its_words() -> None:
+    source = (
+        "Use this flag to not install the plugin llm-sentence-transformers for LLM. It is slow.\n"
+        "More on this below, with an example:\n\nllm install llm-sentence-transformers\n"
+    )
+    verdict = Verifier().verify_claim("llm install llm-sentence-transformers", [source])
+    assert verdict.label == "supported"
+    assert not any(check.outcome == "fail" for check in verdict.checks)
+
+
+def test_a_quotation_of_two_sentences_is_read_as_it_stands() -> None:
+    source = (
+        'His ledger says "By Cash for 9 Teeth on Acct of Dr. Lemoire." Others ask who that was. '
+        '"Dr. Lemoire," Gehred said, was a reference to Dr. Jean Le Mayeur. "He was a dentist."'
+    )
+    claim = '"Dr. Lemoire," Gehred said, was a reference to Dr. Jean Le Mayeur. "He was a dentist."'
+    assert Verifier().verify_claim(claim, [source]).label == "supported"
+
+
+def test_a_sentence_of_the_source_is_in_its_language_whatever_names_it_holds() -> None:
+    claim = "沃伊切赫波古斯洛斯基剧院 (Wojciech Bogusławski Theatre) (1922–26) 是“波兰纪念剧院”的最佳典范。"
+    source = f"华沙有许多剧院。{claim}它们吸引了许多游客。这座城市的历史可以追溯到中世纪。"
+    assert Verifier().verify_claim(claim, [source]).label == "supported"

@@ -122,8 +122,39 @@ def test_a_number_that_the_source_never_gives_is_asked_once_more() -> None:
         first, Judgment(label="supported", sentences=[1]), claim="The ferry to Skerry Island takes 25 bicycles.",
         source="The ferry to Skerry Island takes bicycles.",
     )  # fmt: skip
-    assert verdict.label == "supported"
+    assert verdict.label == "partially_supported"
+    assert "outranks the model" in (verdict.reason or "")
     assert 'found "25" in the claim and nothing like it' in model.asked[1]
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("The trail is 3.5 km long.", "The trail is 2.5 km long."),
+        ("The ferry to Skerry Island began in March 1931.", "The ferry to Skerry Island began in May 1934."),
+    ],
+)
+def test_a_model_that_insists_does_not_outrank_a_number(claim: str, source: str) -> None:
+    insists = Judgment(label="supported", sentences=[1], quotes=[source[:15]])
+    verdict, model = verify(insists, insists, claim=claim, source=source)
+    assert verdict.label == "contradicted"
+    assert verdict.score < 0.5
+    assert len(model.asked) == 2
+
+
+def test_a_quote_that_is_invented_twice_is_no_evidence() -> None:
+    insists = Judgment(label="supported", sentences=[1], quotes=["leaves twice a day", "and at night"])
+    assert verify(insists, insists)[0].label == "not_found"
+    mended = Judgment(label="supported", sentences=[1], quotes=["leaves twice a day"])
+    assert verify(insists, mended)[0].label == "supported"
+
+
+def test_of_words_the_model_may_know_better() -> None:
+    claim, source = "The gate is not shut at night.", "The gate stays open at night, and the gate is shut at noon."
+    insists = Judgment(label="supported", sentences=[1], quotes=["stays open at night"])
+    verdict, model = verify(insists, insists, claim=claim, source=source)
+    assert verdict.label == "supported"
+    assert len(model.asked) == 2
 
 
 def test_neither_claim_nor_evidence_can_open_or_close_the_delimiters() -> None:
