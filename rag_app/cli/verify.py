@@ -70,8 +70,11 @@ def verify(
     sets: SetOption = None,
 ) -> None:
     """Check claims against their sources: {"id", "claim", "source" or "sources"} a line on standard input."""
+    from rag_app.types import ConfigError
+
     verifier = build_verifier(config, sets, level)
-    failed = False
+    review_file = getattr(verifier, "review_file", None)
+    failed, unwritten = False, ""
     for number, line in stdin_lines():
         try:
             row_id, claim, sources = read_row(line, number)
@@ -88,8 +91,24 @@ def verify(
             emit(line_out)
         else:
             typer.echo(plain(f"{line_out['label']:<20} {line_out['score']:.2f}  {claim}"))
+        if review_file and not unwritten:
+            unwritten = _for_review(review_file, verdict, claim, sources)
+    if unwritten:
+        raise ConfigError(unwritten)
     if failed:
         raise typer.Exit(1)
+
+
+def _for_review(path: str, verdict: Any, claim: str, sources: list[str]) -> str:
+    """Put a claim without support into the review file; "", or why it could not be written."""
+    from rag_app.verify.report import VerificationReport
+    from rag_app.verify.review import append_flagged
+
+    try:
+        append_flagged(path, "", VerificationReport(claim, (verdict,)), sources)
+    except OSError as error:
+        return f"the review file {path} cannot be written: {error.strerror}; name another (verify.review_file)"
+    return ""
 
 
 def row_id_of(line: str) -> Any:

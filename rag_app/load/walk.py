@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -38,7 +39,7 @@ def find(
 
     `source` is the path below `root`; without one, below the deepest folder that holds all arguments (for a single file
     its own folder, for a single folder that folder). `include` and `exclude` are patterns as in .gitignore; so are the
-    lines of a `.ragignore` file in any folder. Links to folders are not followed.
+    lines of a `.ragignore` file in any folder. Links to folders are not followed; an index is left out.
     """
     base = os.path.abspath(root) if root is not None else common_root(paths)
     seen: set[str] = set()
@@ -48,7 +49,9 @@ def find(
             continue
         absolute = os.path.abspath(path)
         source = readable(os.path.relpath(absolute, base))
-        if os.path.isdir(absolute):
+        if is_index(absolute):
+            yield LoadFailure(source, "unsupported", "this folder is an index, no documents; name the folder of these")
+        elif os.path.isdir(absolute):
             count = 0
             for item in _walk(absolute, base, include, [*USUALLY_IGNORED, *exclude], hidden):
                 count += 1
@@ -79,6 +82,16 @@ def common_root(paths: Sequence[str | Path]) -> str:
         return os.sep
 
 
+def is_index(folder: str) -> bool:
+    """Whether the folder is an index of ours: what it holds was made from documents and is none."""
+    try:
+        with open(os.path.join(folder, "manifest.json"), encoding="utf-8") as file:
+            manifest = json.load(file)
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(manifest, dict) and {"canaries", "generation", "segments"} <= manifest.keys()
+
+
 def readable(path: str) -> str:
     """A path as text: POSIX separators; bytes that are no UTF-8 as `\\xNN`, so that it can be printed."""
     return os.fsencode(path.replace(os.sep, "/")).decode("utf-8", "backslashreplace")
@@ -106,9 +119,9 @@ def _folder(
         is_folder = _is_folder(entry)
         if (entry.name.startswith(".") and not hidden) or ignored(relative, is_folder, rules):
             continue
-        if is_folder:
+        if is_folder and not is_index(entry.path):
             yield from _folder(entry.path, f"{relative}/", base, wanted, rules, hidden)
-        elif os.path.isfile(entry.path):  # `entry.is_file()` raises where links go in a circle
+        elif not is_folder and os.path.isfile(entry.path):  # `entry.is_file()` raises where links go in a circle
             if not wanted or any(pattern.matches(relative, False) for pattern in wanted):
                 yield Found(entry.path, readable(os.path.relpath(entry.path, base)), _size(entry.path))
         elif not os.path.isdir(entry.path) and os.path.lexists(entry.path):

@@ -17,6 +17,7 @@ from rag_app.backend import Backend
 from rag_app.rerank.base import Reranker, Scored, sigmoid
 from rag_app.rerank.pairs import DType, PairScorer, TorchPairs, load_pairs
 from rag_app.rerank.windows import best, text_windows
+from rag_app.text.normalize import well_formed
 from rag_app.types import ConfigError, ModelError
 
 Scale = Literal["auto", "logit", "probability"]
@@ -63,8 +64,8 @@ class CrossEncoderReranker(Reranker):
         encoder = self._encoder
         if not isinstance(encoder, PairScorer):
             return self._score_foreign(encoder, query, documents)
-        label = self._label(encoder)
-        texts = [document.page_content for document in documents]
+        label, query = self._label(encoder), well_formed(query)
+        texts = [well_formed(document.page_content) for document in documents]
         windows = [[text] for text in texts] if self.long_passages == "cut" else _windows(encoder, query, texts)
         pairs = [(query, text) for texts in windows for text in texts]
         rows = iter(encoder.logits(pairs, batch_size=self.batch_size))

@@ -44,3 +44,10 @@ def normalize_with_offsets(text: str, offsets: Sequence[int]) -> tuple[str, list
         done += len(normalize(text[start:end]))
         start = end
     return result, [moved[offset] for offset in offsets]
+
+
+def well_formed(text: str) -> str:
+    """The text with U+FFFD for each lone surrogate: tokenizers and encoders take nothing else."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -77,7 +77,9 @@ def _fault(row: Any) -> str:
             isinstance(item, dict) and item.keys() >= {*needed} for item in items
         ):
             return f'has no list of objects with {" and ".join(needed)} under "{key}"'
-    return "" if isinstance(row.get("machine") or {}, dict) else 'has no object under "machine"'
+    if not isinstance(row.get("machine"), dict):
+        return 'has no object under "machine", so it is no claim that was flagged'
+    return ""
 
 
 def is_judged(row: dict[str, Any]) -> bool:

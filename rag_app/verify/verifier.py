@@ -118,14 +118,25 @@ class Verifier(RunnableSerializable[dict[str, Any], VerificationReport]):
         """The report on a draft; UnsupportedClaimsError with `on_unsupported="raise"` when a claim has no support."""
         return self._call_with_config(self._verify, input, config, run_type="chain", **kwargs)
 
+    def _flagged(
+        self, report: VerificationReport, question: str, evidence: Sequence[str | Document]
+    ) -> VerificationReport:
+        """The report, its unsupported claims appended to the review file; a warning when that cannot be written."""
+        if self.review_file:
+            try:
+                append_flagged(self.review_file, question, report, evidence)
+            except OSError as error:
+                warning = f"the review file {self.review_file} cannot be written: {error.strerror}; name another"
+                return replace(report, warnings=(*report.warnings, warning))
+        return report
+
     def _verify(self, input: dict[str, Any]) -> VerificationReport:
         started = time.perf_counter()
         text, evidence = read_input(input)
         if is_abstained(input.get("draft")):
             return self._abstention(text, evidence)
         found = self.report(text, evidence)
-        if self.review_file:
-            append_flagged(self.review_file, str(input.get("question", "")), found, evidence)
+        found = self._flagged(found, str(input.get("question", "")), evidence)
         report = apply_policy(
             found,
             self.policy,

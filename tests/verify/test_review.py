@@ -153,3 +153,31 @@ def test_a_label_that_is_none_is_named(file) -> None:
     assert "of 1 claims wait" in CliRunner().invoke(app, ["review", str(file)], input="q\n").stdout
     result = CliRunner().invoke(app, ["verify", str(file), "--json"])
     assert "partially_supported" in str(result.exception)
+
+
+def test_verify_writes_what_needs_a_review(tmp_path) -> None:
+    path = tmp_path / "flagged.jsonl"
+    rows = [{"id": str(n), "claim": claim, "sources": SOURCES} for n, claim in enumerate(TEXT.split(". "))]
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    own = typer.Typer()
+    command.register(own)
+    done = CliRunner().invoke(own, ["verify", "--json", "--set", f"verify.review_file={path}"], input=lines)
+    assert done.exit_code == 0
+    assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == ["0", "1"]
+    (row,) = read_rows(path)
+    assert "Pangolins" in row["claim"]
+    assert row["machine"]["label"] == json.loads(done.stdout.splitlines()[0])["label"]
+
+
+def test_a_review_file_that_cannot_be_written_loses_no_report(tmp_path) -> None:
+    verifier = Verifier(review_file=str(tmp_path / "none" / "review.jsonl"))
+    report = verifier.invoke({"text": TEXT, "documents": SOURCES})
+    assert len(report.verdicts) == 2
+    assert any("cannot be written: No such file" in warning for warning in report.warnings)
+
+
+def test_plain_claims_are_no_review_file(tmp_path) -> None:
+    path = tmp_path / "claims.jsonl"
+    path.write_text(json.dumps({"claim": "Cats sing.", "sources": ["Cats sleep."], "label": None}) + "\n")
+    with pytest.raises(ConfigError, match='line 1 has no object under "machine", so it is no claim that was flagged'):
+        read_rows(path)
