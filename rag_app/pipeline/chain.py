@@ -166,7 +166,7 @@ def find(stages: Stages, citation: Citation) -> Citation:
 
 
 def after_policy(draft: Draft, report: VerificationReport) -> Draft:
-    """The draft as the verifier's policy left it; citations are resolved again where the text changed."""
+    """The draft as the verifier's policy left it: a marker that still stands keeps its citation, a new one gets one."""
     if draft.abstained:
         return draft
     if report.abstained:
@@ -174,7 +174,11 @@ def after_policy(draft: Draft, report: VerificationReport) -> Draft:
     if not report.actions or report.text == draft.text:
         return draft
     again = draft_of(draft.question, report.text, draft.evidence)
-    return replace(draft, text=again.text, citations=again.citations)
+    before = {citation.marker for citation in draft.citations}
+    there = {citation.marker for citation in again.citations}
+    kept = tuple(citation for citation in draft.citations if citation.marker in there)
+    new = tuple(citation for citation in again.citations if citation.marker not in before)
+    return replace(draft, text=again.text, citations=(*kept, *new))
 
 
 def passage(number: int, document: Document) -> Passage:

@@ -110,7 +110,9 @@ def remove(report: VerificationReport) -> str:
         line = text.rfind("\n", 0, start) + 1
         if re.fullmatch(r"\s*(?:[-*+•]|\d+[.)])\s*", text[line:start]) and text[end : end + 1] in ("", "\n"):
             start = line
-        text = text[:start] + text[end:]
+        spaced = end > span.end or text[span.start : span.start + 1].isspace()
+        glued = start > 0 and end < len(text) and not text[start - 1].isspace() and not text[end].isspace()
+        text = text[:start] + (" " if spaced and glued else "") + text[end:]
     return re.sub(r"\n{3,}", "\n\n", text).strip()
 
 

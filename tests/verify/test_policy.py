@@ -131,3 +131,9 @@ def test_what_a_policy_removes_stands_in_the_review_file(tmp_path) -> None:
     run(f"{GOOD} {BAD}", "remove", review_file=str(tmp_path / "review.jsonl"))
     (line,) = (tmp_path / "review.jsonl").read_text().splitlines()
     assert "Pangolins" in line
+
+
+@pytest.mark.parametrize("middle", [" Cats rule the moon. [1] ", " Cats rule the moon [1]. "])
+def test_sentences_around_a_removed_one_stay_apart(middle: str) -> None:
+    found = run(f"{GOOD}{middle}{GOOD}", "remove")
+    assert found.text == f"{GOOD} {GOOD}"
