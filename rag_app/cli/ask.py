@@ -20,6 +20,7 @@ from rag_app.cli.common import (
     load_settings,
     progress_bar,
     stderr_console,
+    warn_if_empty,
 )
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ def ask(
     if html is not None and not html.parent.is_dir():
         raise ConfigError(f"--html {str(html)!r}: the folder {str(html.parent)!r} does not exist; make it first")
     with open_index(settings, index) as opened:
+        warn_if_empty(opened, index)
         stages = build_stages(settings, opened)
         if stream:
             answer = None

@@ -116,6 +116,12 @@ def warn(message: object) -> None:
     sys.stderr.write(f"warning: {message}\n")
 
 
+def warn_if_empty(index: Any, directory: str) -> None:
+    """Say that an index without chunks can find nothing."""
+    if not len(index):
+        warn(f"the index {directory} is empty; fill it with `rag-app index PATH --index {directory}`")
+
+
 @contextlib.contextmanager
 def progress_bar() -> Iterator[Progress]:
     """A `progress(done, total, what)` callback drawn on standard error; silent when that is no terminal."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +56,7 @@ def _run(
     sets: list[str] | None,
     as_json: bool,
 ) -> int:
-    from rag_app.cli.common import filter_from_json, load_settings
+    from rag_app.cli.common import filter_from_json, load_settings, warn, warn_if_empty
     from rag_app.pipeline import open_index
     from rag_app.types import ConfigError
 
@@ -70,13 +71,32 @@ def _run(
     rows = [{"query": query, "filter": None}] if queries is None else read_queries(queries)
     index = open_index(settings, directory)
     searcher = Searcher(settings, index, ranking, top_k)
-    failed = False
+    failed, told = False, set[str]()
+    warn_if_empty(index, directory)
     for start in range(0, len(rows), _SLICE):
         part = rows[start : start + _SLICE]
         for row, found in zip(part, searcher.answer(part, condition), strict=True):
             failed = failed or isinstance(found, Exception)
             _show(row, found, searcher, explain, condition, as_json)
+            for field in _unknown_fields(index, row, found, condition) - told:
+                told.add(field)
+                close = difflib.get_close_matches(field, index.fields(), n=1)
+                known = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(sorted(index.fields()))}"
+                warn(f"nothing passes the filter: no chunk has the field {field!r}; {known}")
     return 1 if failed else 0
+
+
+def _unknown_fields(index: Any, row: dict[str, Any], found: Any, condition: Any) -> set[str]:
+    """The fields of the filters that no chunk has, where nothing was found; what is fine costs nothing."""
+    given = [each for each in (condition, row.get("filter")) if each]
+    if isinstance(found, Exception) or found or not given or not len(index):
+        return set()
+    from rag_app.filters import parse_filter
+
+    filters = [parse_filter(each) for each in given]
+    known = index.fields()
+    named = set[str]().union(*(each.fields() for each in filters))
+    return {field for field in named if field not in known and field.partition(".")[0] not in known}
 
 
 class Searcher:
